@@ -1,0 +1,154 @@
+"""The operations on TensorFlow tensors, TF 2.0 and later, eager and in graphs."""
+
+import tensorflow as tf
+
+from compat_opt.ops.executor import Executor
+
+_SAME_NAME = (
+    "abs exp negative sign sqrt square tanh where equal greater greater_equal less less_equal "
+    "not_equal matmul eye reshape squeeze stack add subtract multiply divide maximum minimum "
+    "broadcast_to expand_dims pow sigmoid cos sin"
+).split()
+
+_REDUCTIONS = {
+    "all": "reduce_all",
+    "any": "reduce_any",
+    "max": "reduce_max",
+    "mean": "reduce_mean",
+    "min": "reduce_min",
+    "prod": "reduce_prod",
+    "sum": "reduce_sum",
+}
+
+
+def _reduction(function):
+    def reduce(x, axis, keepdims):
+        return function(x, axis=axis, keepdims=keepdims)
+
+    return reduce
+
+
+def _sign(x):
+    if x.dtype.is_complex:
+        size = tf.abs(x)
+        return x / tf.cast(tf.where(size == 0, tf.ones_like(size), size), x.dtype)
+    return tf.sign(x)
+
+
+def _conj(x):
+    return tf.math.conj(x) if x.dtype.is_complex else x
+
+
+def _real(x):
+    return tf.math.real(x) if x.dtype.is_complex else x
+
+
+def _imag(x):
+    return tf.math.imag(x) if x.dtype.is_complex else tf.zeros_like(x)
+
+
+def _isfinite(x):
+    if x.dtype.is_complex:
+        return tf.math.is_finite(tf.math.real(x)) & tf.math.is_finite(tf.math.imag(x))
+    return tf.math.is_finite(x)
+
+
+def _isnan(x):
+    if x.dtype.is_complex:
+        return tf.math.is_nan(tf.math.real(x)) | tf.math.is_nan(tf.math.imag(x))
+    return tf.math.is_nan(x)
+
+
+def _norm(x, axis, keepdims):
+    return tf.sqrt(tf.reduce_sum(_real(x * _conj(x)), axis=axis, keepdims=keepdims))
+
+
+def _part(lower):
+    def take(x, k=0):
+        # tf.linalg.band_part keeps a band; rows and columns outside of it come from the mask.
+        rows, columns = x.shape[-2], x.shape[-1]
+        difference = tf.range(columns)[None, :] - tf.range(rows)[:, None]
+        mask = difference <= k if lower else difference >= k
+        return tf.where(mask, x, tf.zeros_like(x))
+
+    return take
+
+
+class TensorFlowExecutor(Executor):
+    """TensorFlow tensors; step scalars are float64 tensors."""
+
+    name = "tensorflow"
+
+    def _table(self):
+        table = {name: getattr(tf, name) for name in _SAME_NAME}
+        for name, function in _REDUCTIONS.items():
+            table[name] = _reduction(getattr(tf, function))
+        table.update(
+            atan2=tf.math.atan2,
+            ceil=tf.math.ceil,
+            cholesky=tf.linalg.cholesky,
+            concat=tf.concat,
+            conj=_conj,
+            diag=tf.linalg.diag,
+            eigh=tf.linalg.eigh,
+            expm1=tf.math.expm1,
+            flip=lambda x, axis: tf.reverse(x, [axis] if isinstance(axis, int) else axis),
+            floor=tf.math.floor,
+            imag=_imag,
+            inv=tf.linalg.inv,
+            isfinite=_isfinite,
+            isnan=_isnan,
+            log=tf.math.log,
+            log1p=tf.math.log1p,
+            logical_and=tf.logical_and,
+            logical_not=tf.logical_not,
+            logical_or=tf.logical_or,
+            matrix_diagonal=tf.linalg.diag_part,
+            matrix_transpose=tf.linalg.matrix_transpose,
+            outer=lambda x1, x2: x1[:, None] * x2[None, :],
+            permute_dims=tf.transpose,
+            qr=lambda x: tuple(tf.linalg.qr(x)),
+            real=_real,
+            round=tf.math.rint,
+            rsqrt=tf.math.rsqrt,
+            sign=_sign,
+            solve=tf.linalg.solve,
+            tensordot=tf.tensordot,
+            trace=tf.linalg.trace,
+            tril=_part(lower=True),
+            triu=_part(lower=False),
+            vector_norm=_reduction(_norm),
+        )
+        return table
+
+    def constant(self, number, dtype):
+        return tf.constant(number, dtype)
+
+    def dtype(self, tensor):
+        if not hasattr(tensor, "dtype"):
+            tensor = tf.convert_to_tensor(tensor)
+        return tf.as_dtype(tensor.dtype).base_dtype.name
+
+    def shape(self, tensor):
+        return tuple(tensor.shape.as_list())
+
+    def cast(self, tensor, dtype):
+        return tf.cast(tensor, dtype)
+
+    def eye(self, n, dtype):
+        return tf.eye(n, dtype=dtype)
+
+    def arange_int32(self, count):
+        return tf.range(count, dtype=tf.int32)
+
+    def xor_shift(self, x, count):
+        return tf.bitwise.bitwise_xor(x, self._shifted(x, count))
+
+    def top_bits(self, x, count):
+        return self._shifted(x, 32 - count)
+
+    def _shifted(self, x, count):
+        shifted = tf.bitwise.right_shift(x, tf.constant(count, tf.int32))
+        return tf.bitwise.bitwise_and(shifted, tf.constant(2 ** (32 - count) - 1, tf.int32))
+
+
