@@ -1,5 +1,7 @@
 """The three things a rule declares: hyperparameters, slots and shared scalars."""
 
+import copy
+
 from compat_opt.errors import HyperError, RuleError
 
 _INITS = ("zeros", "ones", "variable")
@@ -75,7 +77,8 @@ class Slot:
 
     Args:
         init: the first value: "zeros", "ones", a number, "variable" (a copy of the variable's
-            first value), or a callable ``(shape, dtype) -> array-like``.
+            first value), a callable ``(shape, dtype) -> array-like``, or a static `Hyper` of the
+            rule whose value is that number.
         shape: None for the variable's shape, or a function of the variable's shape (a tuple of
             ints) that returns the slot's.
         dtype: None for the compute dtype (the variable's own; float32 for float16 and bfloat16
@@ -97,6 +100,12 @@ class Slot:
                 raise RuleError(
                     "The %s of a Slot is called." % argument, "a function", "%s=%r" % (argument, value)
                 )
+        if isinstance(init, Hyper) and not init.static:
+            raise RuleError(
+                "A slot can't start at a hyperparameter that may change while training.",
+                "a static Hyper",
+                "init=%r" % init,
+            )
         if init == "variable" and shape is not None:
             raise RuleError(
                 "A slot that starts as a copy of the variable has the variable's shape.",
@@ -123,6 +132,14 @@ class Slot:
         if self.dtype == "real":
             return {"complex64": "float32", "complex128": "float64"}.get(compute_dtype, compute_dtype)
         return self.dtype or compute_dtype
+
+    def resolved(self, rule):
+        """This slot with `init` as a value: what `rule` has where a Hyper was declared."""
+        if not isinstance(self.init, Hyper):
+            return self
+        slot = copy.copy(self)
+        slot.init = getattr(rule, self.init.name)
+        return slot
 
     def exists_for(self, rule, variable_shape):
         """Whether a variable of `variable_shape` has this slot under `rule`."""

@@ -146,7 +146,7 @@ class UpdateRule:
     def slots_for(self, variable_shape):
         """The slots that a variable of `variable_shape` has under this rule, by name."""
         return {
-            name: slot
+            name: slot.resolved(self)
             for name, slot in self.slots().items()
             if slot.exists_for(self, tuple(variable_shape))
         }

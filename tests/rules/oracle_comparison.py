@@ -1,0 +1,97 @@
+"""Runs a rule beside its oracle. Used by the tests here and by ci/mutate_rules.py.
+
+An oracle is a file tests/oracles/<rule's name in lower case>.py with
+
+    trajectory(variables, gradients, **hypers) -> list over steps of lists of float64 arrays
+    CASES: a list of dicts of hyperparameters
+
+written from the paper without looking at the rule.
+"""
+
+import importlib.util
+import os
+import sys
+
+import numpy as np
+
+from compat_opt.adapters.reference import run_reference
+from compat_opt.testing.compare import assert_trajectories_close
+
+ORACLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "oracles")
+SHAPES = [(), (5,), (4, 3), (2, 3, 2), (3, 5)]
+STEPS = 14
+TOLERANCE = 1e-10
+
+
+def oracle_names():
+    """The oracle files, without extension, sorted."""
+    files = os.listdir(ORACLES)
+    return sorted(f[:-3] for f in files if f.endswith(".py") and not f.startswith("_"))
+
+
+def load_oracle(name):
+    """The module tests/oracles/<name>.py."""
+    if ORACLES not in sys.path:
+        sys.path.insert(0, ORACLES)
+    path = os.path.join(ORACLES, name + ".py")
+    spec = importlib.util.spec_from_file_location("oracle_" + name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _random(seed, scale=1.0):
+    generator = np.random.RandomState(seed)
+    variables = [scale * generator.normal(size=shape) for shape in SHAPES]
+    gradients = [[scale * generator.normal(size=shape) for shape in SHAPES] for _ in range(STEPS)]
+    return variables, gradients
+
+
+def _with_zeros(seed):
+    """Zero gradients at the start and in between, zero rows, and a variable that starts at 0."""
+    variables, gradients = _random(seed)
+    variables[1] = np.zeros_like(variables[1])
+    for step in (0, 5, 6):
+        gradients[step] = [np.zeros_like(gradient) for gradient in gradients[step]]
+    for step in (2, 3, 4, 9):
+        gradients[step][2][1:3] = 0.0
+        gradients[step][1][2] = 0.0
+        gradients[step][0] = np.zeros(())
+    return variables, gradients
+
+
+def _only_zeros(seed):
+    variables, gradients = _random(seed)
+    return variables, [[np.zeros_like(gradient) for gradient in row] for row in gradients]
+
+
+def _uneven(seed):
+    """Gradients whose size changes from step to step by up to a thousand."""
+    variables, gradients = _random(seed)
+    generator = np.random.RandomState(seed + 1)
+    sizes = 10.0 ** generator.uniform(-1.5, 1.5, STEPS)
+    return variables, [[size * gradient for gradient in row] for size, row in zip(sizes, gradients)]
+
+
+PROBLEMS = {
+    "ordinary": lambda: _random(0),
+    "zeros among others": lambda: _with_zeros(1),
+    "only zeros": lambda: _only_zeros(2),
+    "uneven": lambda: _uneven(3),
+    "huge": lambda: _random(4, 1e6),
+    "small": lambda: _random(5, 1e-5),
+}
+
+
+def compare(rule, oracle, case, problem, tolerance=TOLERANCE):
+    """Assert that the rule's trajectory is finite and is the oracle's."""
+    variables, gradients = PROBLEMS[problem]()
+    with np.errstate(all="ignore"):
+        expected = oracle.trajectory(
+            [value.copy() for value in variables], [[g.copy() for g in row] for row in gradients], **case
+        )
+        actual = run_reference(rule, variables, gradients, **case)
+    for step, row in enumerate(expected):
+        for index, value in enumerate(row):
+            assert np.all(np.isfinite(value)), "the oracle is not finite at step %d, variable %d" % (step, index)
+    assert_trajectories_close(actual, expected, tolerance, "%s(%s) on %r" % (rule.__name__, case, problem))
