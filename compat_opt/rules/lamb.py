@@ -58,6 +58,6 @@ class LAMB(UpdateRule):
         direction = momentum / hyper.correction_1 / root + hyper.decay_in_ratio * var
         var_norm, norm = ops.vector_norm(var), ops.vector_norm(direction)
         apart = ops.logical_and(var_norm > 0, norm > 0)
-        ratio = ops.where(apart, var_norm / ops.where(apart, norm, 1.0), 1.0)
+        ratio = ops.where(apart, var_norm / norm, 1.0)
         new_var = var - hyper.learning_rate * ratio * direction
         return new_var, {"momentum": momentum, "velocity": velocity}

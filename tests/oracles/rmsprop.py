@@ -9,7 +9,7 @@ CASES = [
     {"learning_rate": 0.1, "rho": 0.7, "epsilon": 0.02, "centered": True},
     {"learning_rate": 0.1, "rho": 0.7, "epsilon": 0.02, "centered": True, "epsilon_outside": True},
     {"learning_rate": 0.1, "rho": 0.7, "epsilon": 0.02, "momentum": 0.6},
-    {"learning_rate": 0.1, "rho": 0.7, "epsilon": 0.02, "momentum": 0.6, "centered": True},
+    {"learning_rate": 0.1, "rho": 0.7, "epsilon": 0.02, "momentum": 1.0, "centered": True},
 ]
 
 

@@ -7,6 +7,7 @@ CASES = [
     {"learning_rate": 0.3},
     {"learning_rate": 0.1, "momentum": 0.8},
     {"learning_rate": 0.1, "momentum": 0.8, "nesterov": True},
+    {"learning_rate": 0.1, "momentum": 1.0},
     {"learning_rate": 0.1, "nesterov": True, "weight_decay": 0.2},
 ]
 

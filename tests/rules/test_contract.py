@@ -130,7 +130,7 @@ def test_registries_agree():
         assert issubclass(rule, UpdateRule) and rule.__name__ == record.name
         assert record.module == rule.__module__ == "compat_opt.rules." + record.name.lower()
         assert record.summary and record.source and record.hypers and "learning_rate" in record.hypers
-    for absent in ("adam", "NoSuchRule", "_rule"):
+    for absent in ("ADAM", "NoSuchRule", "_rule"):
         with pytest.raises(AttributeError):
             getattr(rules, absent)
 
