@@ -1,0 +1,125 @@
+"""What a cell of the matrix needs from pytest: which tests are its own, and its result as a JSON file."""
+
+import collections
+import importlib
+import importlib.util
+import json
+import os
+import platform
+
+import pytest
+
+try:
+    import hypothesis
+except ImportError:  # the cell without TensorFlow has pytest and NumPy only
+    pass
+else:  # tracing makes first examples slow, and a cell must give the same result twice
+    hypothesis.settings.register_profile("cell", deadline=None, derandomize=True, database=None)
+    hypothesis.settings.load_profile("cell")
+
+
+def import_if_installed(name):
+    """The module, or None if it is not installed; a broken installation raises."""
+    return importlib.import_module(name) if importlib.util.find_spec(name) else None
+
+
+def find_installed():
+    """What this process really runs, found without compat_opt: a version or "-" for each name."""
+    tensorflow = import_if_installed("tensorflow")
+    # TF 2.0-2.5 have Keras inside, and a package `keras` beside them has no part in it. TF 2.13-2.15 and Keras 3.0
+    # leave out `tf.keras.__version__`, and there the package `keras` is what runs.
+    keras_version = getattr(getattr(tensorflow, "keras", None), "__version__", None)
+    backend = "tensorflow" if tensorflow else "-"
+    if keras_version is None or keras_version.startswith("3."):
+        keras = import_if_installed("keras")
+        keras_version = keras.__version__ if keras else "-"
+        if keras_version.startswith("3."):
+            backend = keras.backend.backend()
+    return {
+        "python": platform.python_version(),
+        "tensorflow": getattr(tensorflow, "__version__", "-"),
+        "keras": keras_version,
+        "tf_keras": getattr(import_if_installed("tf_keras"), "__version__", "-"),
+        "backend": backend,
+    }
+
+
+@pytest.fixture(scope="session")
+def installed():
+    return find_installed()
+
+
+def pytest_configure(config):
+    path = os.environ.get("COMPAT_OPT_CELL_RESULT")
+    if path:
+        config.pluginmanager.register(CellResult(path))
+
+
+def pytest_collection_modifyitems(config, items):
+    if os.environ.get("COMPAT_OPT_SUITE") == "long":
+        return
+    long_items = [item for item in items if item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=long_items)
+    items[:] = [item for item in items if not item.get_closest_marker("long")]
+
+
+class CellResult:
+    """Counts outcomes and writes them to `path` when the session ends."""
+
+    def __init__(self, path):
+        self.path = path
+        self.outcomes = {}  # by node id; a failure in setup or teardown outranks the call
+        self.skip_reasons = collections.Counter()
+        self.deselected = 0
+
+    def pytest_collectreport(self, report):
+        if report.failed or report.skipped:  # a file that does not import, or that skips itself as a whole
+            self.record(report)
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call" or report.failed or report.skipped:
+            self.record(report)
+
+    def pytest_deselected(self, items):
+        self.deselected += len(items)
+
+    def record(self, report):
+        if report.failed:
+            outcome = "failed"
+        elif hasattr(report, "wasxfail"):
+            outcome = "xfailed"
+        else:
+            outcome = report.outcome
+        if outcome == "skipped":
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+            prefix = "Skipped: "
+            self.skip_reasons[reason[len(prefix) :] if reason.startswith(prefix) else reason] += 1
+        if self.outcomes.get(report.nodeid) != "failed":
+            self.outcomes[report.nodeid] = outcome
+
+    def pytest_sessionfinish(self, exitstatus):
+        result = {"cell": os.environ.get("COMPAT_OPT_CELL"), "exit_status": int(exitstatus)}
+        result.update(find_installed())
+        result.update(find_targets())
+        for outcome in ("passed", "failed", "skipped", "xfailed"):
+            result[outcome] = sum(value == outcome for value in self.outcomes.values())
+        result["deselected"] = self.deselected
+        result["laws_passed"] = sum(
+            value == "passed" and node.startswith("tests/laws/") for node, value in self.outcomes.items()
+        )
+        result["failures"] = sorted(node for node, value in self.outcomes.items() if value == "failed")
+        result["skips"] = [{"reason": r, "count": n} for r, n in sorted(self.skip_reasons.items())]
+        with open(self.path, "w") as file:
+            json.dump(result, file, indent=1)
+
+
+def find_targets():
+    """The targets of this environment; None where compat_opt cannot say, which test_cell.py makes a failure."""
+    try:
+        import compat_opt
+
+        targets = sorted(str(target) for target in compat_opt.targets())
+        default = str(compat_opt.default_target()) if targets else "-"
+    except Exception:
+        return {"targets": None, "default": None}
+    return {"targets": targets, "default": default}
