@@ -140,6 +140,7 @@ def _step(rule, options, ops, items, scalars, shared, iterations, gradients=None
             hyper.add(name, getattr(rule, name))
         else:
             hyper.add(name, None if scalars[name] is None else ops.scalar(scalars[name]))
+    declared_slots = rule.slots()
     per_variable = [
         ops.for_variable(dtypes.compute_dtype(ops.executor.dtype(item.variable)), item.index)
         for item in items
@@ -149,9 +150,9 @@ def _step(rule, options, ops, items, scalars, shared, iterations, gradients=None
         Namespace(
             type(rule).__name__,
             "slots",
-            {name: Value(item.slots[name], each) for name in rule.slots_for(values[i].shape)},
+            {name: Value(item.slots[name], each) for name in declared_slots if name in item.slots},
         )
-        for i, (each, item) in enumerate(zip(per_variable, items))
+        for each, item in zip(per_variable, items)
     ]
     if rule.overrides("measure"):
         hyper.add_all(_measured(stepping, ops, per_variable, items, gradients, values, slots, hyper))

@@ -1,5 +1,7 @@
 """What an executor has to provide: the few primitives beside the functions of the table."""
 
+import numbers
+
 
 class Executor:
     """Base class of executors: one framework's arrays.
@@ -25,6 +27,8 @@ class Executor:
 
     def scalar(self, number):
         """A Python number, or a scalar of this framework, as a step scalar."""
+        if isinstance(number, numbers.Number):
+            return self.constant(number, self.scalar_dtype)
         return self.cast(number, self.scalar_dtype)
 
     def constant(self, number, dtype):

@@ -107,14 +107,12 @@ class KerasExecutor(Executor):
 
     def scalar(self, number):
         if self._torch:
-            return np.float64(backend.convert_to_numpy(number) if hasattr(number, "detach") else number)
-        return self.cast(number, self.scalar_dtype)
+            return np.float64(ops.convert_to_numpy(number) if hasattr(number, "detach") else number)
+        return super().scalar(number)
 
     def constant(self, number, dtype):
-        return ops.cast(number, dtype) if not self._torch else self._tensor(number, dtype)
-
-    def _tensor(self, number, dtype):
-        return backend.convert_to_tensor(np.asarray(number), dtype)
+        # By way of NumPy: converting a Python float first would round it to float32.
+        return ops.convert_to_tensor(np.asarray(number), dtype)
 
     def dtype(self, tensor):
         if isinstance(tensor, (np.generic, np.ndarray)):
@@ -123,7 +121,7 @@ class KerasExecutor(Executor):
 
     def cast(self, tensor, dtype):
         if self._torch and isinstance(tensor, (np.generic, float, int)):
-            return self._tensor(tensor, dtype)
+            return self.constant(tensor, dtype)
         return ops.cast(tensor, dtype)
 
     def eye(self, n, dtype):

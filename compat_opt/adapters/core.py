@@ -1,0 +1,335 @@
+"""Core: the state of one compiled optimizer, and everything about it that needs no framework."""
+
+import re
+import warnings
+
+from compat_opt.adapters.slots import plan_slots
+from compat_opt.errors import GradientError, StateError, UnsupportedError, closest
+from compat_opt.ops import dtypes
+
+
+class Core:
+    """Rule, options, hyperparameters and variables of one optimizer.
+
+    Attributes:
+        rule: the `UpdateRule` instance; static hypers and slot conditions are read from it.
+        options: the `Options`.
+        hypers: the `Hypers`.
+        layout: makes, names and reads variables as the generation does.
+        iterations, micro_step: counting variables; `micro_step` is None without accumulation.
+        shared: {name: variable}.
+        variables: the model's variables, in the order in which they were met.
+        slots: for each of them {name: variable}.
+        calls: for each of them the variable that counts accumulated calls, or None.
+        decays: for each of them whether weight decay applies.
+        version: changes when a traced step is out of date.
+    """
+
+    def __init__(self, rule, options, hypers, layout):
+        self.rule = rule
+        self.options = options
+        self.hypers = hypers
+        self.layout = layout
+        self.variables, self.slots, self.calls, self.decays = [], [], [], []
+        self.shared = {}
+        self.micro_step = None
+        self.version = 0
+        self._index = {}
+        self._excluded_keys, self._excluded_patterns = set(), []
+        self._excluded_indexes = set()
+        self._pending = None
+        self.compiled_in = False
+        #: False while a user's override that did not pass it on was called with summed gradients.
+        self.aggregate_hint = True
+        #: Traced steps by what they were traced for.
+        self.steps = {}
+        self.iterations = layout.counter("iteration", 64)
+        hypers.create_variables()
+        for name, declared in rule.shared().items():
+            self.shared[name] = layout.scalar(name, declared.init, declared.dtype)
+        if (options.gradient_accumulation_steps or 1) > 1:
+            self.micro_step = layout.counter("micro_step", 32)
+
+    # Variables
+
+    def state_variables(self):
+        """Every variable of the optimizer, in the order that all generations keep.
+
+        iteration, hyperparameters, shared scalars, micro_step; then for each model variable its
+        slots in declaration order, the average, the accumulator, the count of calls.
+        """
+        found = [self.iterations] + list(self.hypers.variables.values()) + list(self.shared.values())
+        if self.micro_step is not None:
+            found.append(self.micro_step)
+        for slots, calls in zip(self.slots, self.calls):
+            found.extend(slots.values())
+            if calls is not None:
+                found.append(calls)
+        return found
+
+    def index_of(self, variable):
+        """The position of a model variable, or None if the optimizer has not met it."""
+        return self._index.get(self.layout.key(variable))
+
+    def build(self, variables):
+        """Make the slots of those variables that have none yet; the others keep theirs."""
+        new, keys = [], set()
+        for variable in variables:
+            key = self.layout.key(variable)
+            if key not in self._index and key not in keys:
+                keys.add(key)
+                new.append(variable)
+        if not new:
+            return
+        plans = [
+            plan_slots(
+                self.rule,
+                self.options,
+                self.layout.shape(variable),
+                dtypes.compute_dtype(self.layout.dtype(variable)),
+            )
+            for variable in new
+        ]
+        self._check_pending(new, plans)
+        self.layout.check_can_grow(self, new)
+        for variable, planned in zip(new, plans):
+            index = len(self.variables)
+            slots = {plan.name: self.layout.slot(plan, variable, index) for plan in planned}
+            calls = self.layout.call_counter(variable, index) if "accumulator" in slots else None
+            self.variables.append(variable)
+            self.slots.append(slots)
+            self.calls.append(calls)
+            self.decays.append(not self._is_excluded(variable, index))
+            self._index[self.layout.key(variable)] = index
+            self.layout.track(self, index)
+        self.version += 1
+        self._take_pending()
+
+    def slot(self, variable, name):
+        """The slot `name` of a model variable.
+
+        Raises:
+            StateError: the variable or the slot is unknown.
+        """
+        index = self.index_of(variable)
+        if index is None:
+            raise StateError(
+                "The optimizer has no slots for variable %s yet." % self.layout.name(variable),
+                remedy="Call build([variable, ...]) or make a step first.",
+            )
+        if name not in self.slots[index]:
+            raise StateError(
+                "Variable %s has no slot %r." % (self.layout.name(variable), name),
+                "one of %s" % (", ".join(self.slots[index]) or "no slots"),
+                "slot_name=%r" % name,
+                closest(name, self.slots[index]),
+            )
+        return self.slots[index][name]
+
+    # Gradients
+
+    def checked_pairs(self, grads_and_vars):
+        """[(gradient, variable)] with a gradient each, after building all variables.
+
+        Raises:
+            GradientError: nothing has a gradient, a pair is malformed, or a shape or dtype does
+                not fit; nothing has changed then.
+        """
+        pairs = []
+        for number, pair in enumerate(grads_and_vars):
+            if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
+                raise GradientError(
+                    "apply_gradients takes pairs.",
+                    "(gradient, variable)",
+                    "grads_and_vars[%d]=%r" % (number, pair),
+                )
+            pairs.append((pair[0], self.layout.variable(pair[1])))
+        missing = [self.layout.name(v) for g, v in pairs if g is None]
+        if pairs and len(missing) == len(pairs):
+            raise GradientError(
+                "No gradients provided for any variable: %s." % ", ".join(missing),
+                remedy="Is the loss computed from these variables, inside the tape?",
+            )
+        checked = [(self._checked(g, v), v) for g, v in pairs if g is not None]
+        if missing:
+            warnings.warn(
+                "Gradients do not exist for variables %s; they are left alone." % ", ".join(missing)
+            )
+        keys = [self.layout.key(v) for _, v in checked]
+        if len(set(keys)) < len(keys):
+            twice = sorted({self.layout.name(v) for _, v in checked if keys.count(self.layout.key(v)) > 1})
+            raise GradientError(
+                "A variable came with two gradients in one call: %s." % ", ".join(twice),
+                "each variable once",
+                remedy="Sum the gradients first.",
+            )
+        self.build([variable for _, variable in pairs])
+        return checked
+
+    def _checked(self, gradient, variable):
+        gradient = self.layout.gradient(gradient, variable)
+        shape, own = self.layout.gradient_shape(gradient), self.layout.shape(variable)
+        fits = shape is None or (
+            len(shape) == len(own) and all(a is None or b is None or a == b for a, b in zip(shape, own))
+        )
+        if not fits:
+            raise GradientError(
+                "The gradient of variable %s has another shape than the variable."
+                % self.layout.name(variable),
+                "shape %s" % (tuple(own),),
+                "shape %s" % (tuple(shape),),
+                environment=self.layout.describe(),
+            )
+        dtype, own_dtype = self.layout.gradient_dtype(gradient), self.layout.dtype(variable)
+        if not dtypes.is_floating(dtype) or (dtypes.is_complex(dtype) and not dtypes.is_complex(own_dtype)):
+            raise GradientError(
+                "The gradient of variable %s has a dtype that does not fit." % self.layout.name(variable),
+                "dtype %s" % own_dtype,
+                "dtype %s" % dtype,
+                environment=self.layout.describe(),
+            )
+        return gradient
+
+    def mark_compiled_in(self, compiled):
+        """Remember that a train step outside of this package was traced with the present settings."""
+        if compiled:
+            self.compiled_in = self.hypers.compiled_in = True
+
+    def take_aggregate_hint(self, aggregate):
+        """Whether replicas' gradients still have to be summed, as the outermost caller said."""
+        return aggregate and self.aggregate_hint
+
+    # Weight decay
+
+    def exclude(self, variables, patterns):
+        """Leave variables out of weight decay: by identity, and by pattern in their name."""
+        if self.compiled_in:
+            raise UnsupportedError(
+                "A train step is compiled already; an exclusion from weight decay can't act there.",
+                remedy="Call exclude_from_weight_decay() before the first step.",
+            )
+        for pattern in patterns or ():
+            re.compile(pattern)
+        self._excluded_keys.update(self.layout.key(v) for v in variables or ())
+        self._excluded_patterns.extend(patterns or ())
+        self.decays = [not self._is_excluded(v, i) for i, v in enumerate(self.variables)]
+        self.version += 1
+
+    def patterns(self):
+        """The name patterns given to `exclude`."""
+        return list(self._excluded_patterns)
+
+    def set_exclusions(self, indexes, patterns):
+        """Exclusions of a copied optimizer, whose variables are known by position only."""
+        self._excluded_indexes, self._excluded_patterns = set(indexes), list(patterns)
+
+    def _is_excluded(self, variable, index):
+        if self.layout.key(variable) in self._excluded_keys or index in self._excluded_indexes:
+            return True
+        name = self.layout.name(variable)
+        return any(re.search(pattern, name) for pattern in self._excluded_patterns)
+
+    # Hyperparameters
+
+    def set_hyper(self, name, value):
+        """Act on ``optimizer.<name> = value``."""
+        source_before = self.hypers.sources[name]
+        self._check_slots_after(name, value)
+        self.hypers.set(name, value)
+        if self.hypers.sources[name] is not source_before:
+            self.rule = self.rule.with_values(**{name: self.hypers.sources[name].value})
+
+    def _check_slots_after(self, name, value):
+        """Refuse a value with which variables would need slots that they were built without."""
+        if not self.variables or not any(slot.when for slot in self.rule.slots().values()):
+            return
+        after = self.rule.with_values(**{name: value})
+        for variable, slots in zip(self.variables, self.slots):
+            lacking = [n for n in after.slots_for(self.layout.shape(variable)) if n not in slots]
+            if lacking:
+                raise UnsupportedError(
+                    "%s=%r needs the slot %s, which variable %s was built without."
+                    % (name, value, ", ".join(lacking), self.layout.name(variable)),
+                    "a value for which the slots stay as they are",
+                    "%s=%r" % (name, value),
+                    "Give it to the constructor.",
+                )
+
+    # Weights
+
+    def arrays(self):
+        """The values of `state_variables`, as NumPy arrays."""
+        return [self.layout.to_numpy(variable) for variable in self.state_variables()]
+
+    def scalar_count(self):
+        """How many of `state_variables` come before the first slot."""
+        return 1 + len(self.hypers.variables) + len(self.shared) + (self.micro_step is not None)
+
+    def set_arrays(self, arrays):
+        """Set all state variables; before the first step, keep the rest for the variables to come.
+
+        Raises:
+            StateError: wrong count or shapes; nothing has changed then.
+        """
+        arrays = list(arrays)
+        own = self.state_variables()
+        fewer_known = not self.variables and len(arrays) > len(own)
+        if len(arrays) != len(own) and not fewer_known:
+            raise StateError(
+                "The weights do not fit the optimizer.",
+                "%d arrays: %s" % (len(own), ", ".join(self.layout.name(v) for v in own[:6]) + (", ..." if len(own) > 6 else "")),
+                "%d arrays" % len(arrays),
+                "Weights come from get_weights() of an optimizer with the same rule and options.",
+            )
+        for number, (variable, array) in enumerate(zip(own, arrays)):
+            self._check_shape("weights[%d]" % number, variable, array)
+        for variable, array in zip(own, arrays):
+            self.layout.assign(variable, array)
+        self._pending = arrays[len(own) :] or None
+
+    def _check_shape(self, what, variable, array):
+        expected, received = self.layout.shape(variable), getattr(array, "shape", ())
+        if tuple(received) != tuple(expected):
+            raise StateError(
+                "%s does not fit %s." % (what, self.layout.name(variable)),
+                "shape %s" % (tuple(expected),),
+                "shape %s" % (tuple(received),),
+            )
+
+    def _check_pending(self, new, plans):
+        """Before building: do the weights that wait fit the slots that are about to be made?"""
+        if self._pending is None:
+            return
+        expected = []
+        for variable, planned in zip(new, plans):
+            name = self.layout.name(variable)
+            expected.extend((plan.shape, "%s of %s" % (plan.name, name)) for plan in planned)
+            if any(plan.name == "accumulator" for plan in planned):
+                expected.append(((), "calls of %s" % name))
+        received = [tuple(getattr(array, "shape", ())) for array in self._pending]
+        if len(received) != len(expected):
+            raise StateError(
+                "The weights set before the first step do not fit the variables.",
+                "%d arrays for the slots" % len(expected),
+                "%d arrays" % len(received),
+                "Call build() with all variables that the weights were saved for, in that order.",
+            )
+        for (shape, what), got in zip(expected, received):
+            if tuple(shape) != got:
+                raise StateError(
+                    "The weights set before the first step do not fit: %s." % what,
+                    "shape %s" % (tuple(shape),),
+                    "shape %s" % (got,),
+                    "Call build() with the variables in the order of the saved ones.",
+                )
+
+    def _take_pending(self):
+        if self._pending is None:
+            return
+        pending, self._pending = self._pending, None
+        for variable, array in zip(self.state_variables()[self.scalar_count() :], pending):
+            self.layout.assign(variable, array)
+
+    def pending_arrays(self):
+        """Weights that wait for their variables, for copies and pickles made before build()."""
+        return list(self._pending or ())

@@ -1,0 +1,17 @@
+"""What versions of the Keras 2 optimizer do differently, as dated records."""
+
+from compat_opt.adapters.quirks import Quirk
+
+ITERATION_FIRST = Quirk(
+    "2.9-2.10",
+    "the native _variables list leaves out the iteration, so that 2.11 reads checkpoints shifted by one",
+    "optimizer_experimental/optimizer.py, _create_iteration_variable",
+    "the state hangs on a node of its own, the same in all versions; the native list stays empty",
+)
+
+SILENT_SKIP = Quirk(
+    "2.12-2.15, tf_keras",
+    "load_own_variables logs a warning and leaves the optimizer fresh when counts differ",
+    "optimizer.py, load_own_variables",
+    "it is overridden; a wrong count is an error",
+)

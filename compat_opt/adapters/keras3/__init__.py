@@ -1,0 +1,1 @@
+"""The Keras 3 generation, on its tensorflow, jax and torch backends."""

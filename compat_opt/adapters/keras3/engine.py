@@ -1,0 +1,155 @@
+"""Steps on the variables of Keras 3's JAX and torch backends."""
+
+from keras import backend, ops
+
+from compat_opt.adapters.step import Item, plan_call
+from compat_opt.errors import GradientError, UnsupportedError
+from compat_opt.ops import Ops
+from compat_opt.ops.keras_executor import KerasExecutor
+
+EXECUTOR = KerasExecutor()
+
+
+def apply(core, pairs, aggregate):
+    """Make one call of apply_gradients: read all values, compute, assign.
+
+    On JAX the same code runs inside Keras's stateless scope, where reading and assigning go to the
+    values that the compiled train step passes in.
+
+    Args:
+        core: the optimizer's `Core`.
+        pairs: checked (gradient, variable) pairs.
+        aggregate: these backends' gradients are summed already.
+    """
+    if backend.backend() == "torch":
+        import torch
+
+        with torch.no_grad():
+            _apply(core, pairs)
+    else:
+        _apply(core, pairs)
+
+
+def _apply(core, pairs):
+    layout, options = core.layout, core.options
+    indexes = [core.index_of(variable) for _, variable in pairs]
+    gradients = dict(zip(indexes, (gradient for gradient, _ in pairs)))
+    if options.loss_scale_factor:
+        gradients = {i: g / options.loss_scale_factor for i, g in gradients.items()}
+    if options.check_numerics:
+        _check_finite(core, gradients)
+    held = range(len(core.variables)) if core.micro_step is not None else indexes
+    iterations = layout.read_scalar(core.iterations)
+    items = [
+        Item(
+            layout.name(core.variables[i]),
+            i,
+            layout.read(core.variables[i]),
+            gradients.get(i),
+            {name: layout.read(slot) for name, slot in core.slots[i].items()},
+            core.decays[i],
+            layout.constraint(core.variables[i]),
+            None if core.calls[i] is None else layout.read(core.calls[i]),
+        )
+        for i in held
+    ]
+    due, on_due, otherwise = plan_call(
+        core.rule,
+        options,
+        lambda: Ops(EXECUTOR),
+        items,
+        core.hypers.evaluate(iterations),
+        {name: layout.read_scalar(variable) for name, variable in core.shared.items()},
+        iterations,
+        None if core.micro_step is None else layout.read_scalar(core.micro_step),
+    )
+    places = _places(core, list(held))
+    if due is None or backend.backend() == "torch":
+        outcome = on_due() if due is None or bool(due) else otherwise()
+        _assign(layout, places, _flat(core, list(held), outcome))
+        return
+    import jax
+
+    present = [layout.read(variable) for variable in places]
+
+    def filled(make):
+        new = _flat(core, list(held), make())
+        return [
+            old if value is None else jax.numpy.asarray(value, old.dtype)
+            for value, old in zip(new, present)
+        ]
+
+    for variable, value in zip(places, jax.lax.cond(due, lambda: filled(on_due), lambda: filled(otherwise))):
+        variable.assign(value)
+
+
+def _assign(layout, places, values):
+    """Write the new values, a copy where two variables would share one buffer.
+
+    A rule may return one tensor twice (``{"previous": grad}``). Keras's JAX trainer gives the
+    buffers of all variables away, and JAX refuses to give one away twice.
+    """
+    owned = {id(layout.read(place)) for place, value in zip(places, values) if value is None}
+    for variable, value in zip(places, values):
+        if value is None:
+            continue
+        if id(value) in owned:
+            value = ops.copy(ops.convert_to_tensor(value))
+        owned.add(id(value))
+        layout.assign(variable, value)
+
+
+def _places(core, held):
+    """The variables that a call may change, in a fixed order."""
+    places = []
+    for i in held:
+        places.append(core.variables[i])
+        places.extend(core.slots[i].values())
+        if core.calls[i] is not None:
+            places.append(core.calls[i])
+    places.extend(core.shared.values())
+    places.append(core.iterations)
+    if core.micro_step is not None:
+        places.append(core.micro_step)
+    return places
+
+
+def _flat(core, held, outcome):
+    """An outcome in the order of `_places`; None where nothing changes."""
+    flat = []
+    for position, i in enumerate(held):
+        flat.append(outcome.variables.get(position))
+        changed = outcome.slots.get(position, {})
+        flat.extend(changed.get(name) for name in core.slots[i])
+        if core.calls[i] is not None:
+            flat.append(outcome.calls.get(position))
+    flat.extend(outcome.shared.get(name) for name in core.shared)
+    flat.append(outcome.iterations)
+    if core.micro_step is not None:
+        flat.append(outcome.micro_step)
+    return flat
+
+
+def _check_finite(core, gradients):
+    isfinite = EXECUTOR.function("isfinite")
+    for i, gradient in gradients.items():
+        try:
+            finite = bool(EXECUTOR.function("all")(isfinite(gradient), None, False))
+        except Exception as error:
+            if "racer" not in type(error).__name__:
+                raise
+            raise UnsupportedError(
+                "check_numerics can't look at gradients inside a step that JAX compiles.",
+                "an eager step",
+                "check_numerics=True",
+                "Use jax.config.update('jax_debug_nans', True) there.",
+                core.layout.describe(),
+            )
+        if not finite:
+            raise GradientError(
+                "The gradient of variable %s is not finite." % core.layout.name(core.variables[i]),
+                "finite numbers",
+                "NaN or infinite elements",
+                "Nothing was changed.",
+                core.layout.describe(),
+            )

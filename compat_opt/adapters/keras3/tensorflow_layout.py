@@ -1,0 +1,45 @@
+"""Keras 3's variables on the tensorflow backend: keras.Variables around tf.Variables."""
+
+import tensorflow as tf
+
+from compat_opt.adapters.keras3.layout import VARIABLE_CLASS, KerasVariables
+from compat_opt.adapters.tensorflow_layout import TensorFlowLayout, exact
+
+
+class Layout(KerasVariables, TensorFlowLayout):
+    """Steps run on the raw tf.Variables; state is kept in keras.Variables."""
+
+    backend = "tensorflow"
+
+    def __init__(self, optimizer):
+        TensorFlowLayout.__init__(self, optimizer)
+
+    def _filled(self, shape, value, dtype):
+        return tf.fill(shape, exact(value, dtype))
+
+    def _placed(self, variable, make):
+        extended = tf.distribute.get_strategy().extended
+        with tf.init_scope(), extended.colocate_vars_with(self.raw(variable)):
+            return make()
+
+    def scalar(self, name, first, dtype):
+        """A scalar variable of the optimizer."""
+        with tf.init_scope():
+            variable = KerasVariables.scalar(self, name, first, dtype)
+        setattr(self.node, name, variable)
+        return variable
+
+    def _first_value(self, variable):
+        return tf.convert_to_tensor(self.raw(variable))
+
+    def raw(self, variable):
+        """The tf.Variable."""
+        return variable.value if isinstance(variable, VARIABLE_CLASS) else variable
+
+    def key(self, variable):
+        """What identifies a model variable, also seen from inside a replica."""
+        return TensorFlowLayout.key(self, self.raw(variable))
+
+    def to_numpy(self, variable):
+        """The value as a NumPy array."""
+        return TensorFlowLayout.to_numpy(self, variable)

@@ -1,0 +1,412 @@
+"""CompiledOptimizer: the public methods that every compiled optimizer has, on every target."""
+
+import inspect
+import warnings
+
+from compat_opt.adapters import config as configs
+from compat_opt.adapters.arguments import split_arguments, strip_foreign_keys
+from compat_opt.adapters.core import Core
+from compat_opt.adapters.hypers import Hypers, _as_number
+from compat_opt.errors import ArgumentError, UnsupportedError
+
+#: Options that are fixed once state has been made for them.
+_FIXED = ("use_ema", "gradient_accumulation_steps")
+
+
+class VariableList(list):
+    """A list that can also be called: ``optimizer.variables`` and ``optimizer.variables()``."""
+
+    def __call__(self):
+        return self
+
+
+class CompiledOptimizer:
+    """Mixin over a native optimizer base class.
+
+    Attributes of the class:
+        rule_class: the `UpdateRule`.
+        target: the `Target`.
+        layout_class: the generation's layout.
+        engine: the module or object whose ``apply(core, pairs, aggregate)`` makes a step.
+    """
+
+    rule_class = None
+    target = None
+    layout_class = None
+    engine = None
+
+    def __init__(self, *args, **kwargs):
+        name, given, options, decay = split_arguments(self.rule_class, args, kwargs)
+        given = self._without_configs(given)
+        rule = self.rule_class(**given)
+        name = name or self.rule_class.__name__
+        self._start_native(name)
+        object.__setattr__(self, "_compat_name", name)
+        layout = self.layout_class(self)
+        dynamic = {n: getattr(rule, n) for n, h in rule.hypers().items() if not h.static}
+        for value in dynamic.values():
+            configs.remember_schedule(value)
+        hypers = Hypers(rule, dynamic, layout, decay)
+        object.__setattr__(self, "_core", Core(rule, options, hypers, layout))
+        self._track_native(layout.node)
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "apply_gradients" in vars(cls) and cls.rule_class is not None:
+            cls.apply_gradients = _accepting_all(vars(cls)["apply_gradients"])
+
+    def _without_configs(self, given):
+        """Numbers as Python numbers, and schedules given as config dicts as schedules."""
+        declared, plain = self.rule_class.hypers(), {}
+        for name, value in given.items():
+            if not declared[name].static:
+                if isinstance(value, dict) and "class_name" in value:
+                    value = configs.schedule_from_config(value, self.layout_class.schedule_namespaces(self.target))
+                elif not isinstance(value, (int, float)):
+                    number = _as_number(value)
+                    value = value if number is None else number
+            plain[name] = value
+        return plain
+
+    # Steps
+
+    def apply_gradients(
+        self,
+        grads_and_vars,
+        name=None,
+        skip_gradients_aggregation=False,
+        experimental_aggregate_gradients=True,
+    ):
+        """Update the variables by their gradients.
+
+        Args:
+            grads_and_vars: pairs of a gradient (a tensor of the variable's shape, an
+                IndexedSlices, or None) and a variable.
+            name: accepted for code written for OptimizerV2; names nothing.
+            skip_gradients_aggregation, experimental_aggregate_gradients: the two generations'
+                spelling of "the replicas' gradients are summed already" (True, False).
+
+        Returns:
+            The iterations variable; in TF1-style graphs the op that makes the step.
+
+        Raises:
+            GradientError: no gradient at all, a malformed pair, a wrong shape or dtype; nothing
+                has changed then.
+        """
+        aggregate = experimental_aggregate_gradients and not skip_gradients_aggregation
+        made = self._step(grads_and_vars, aggregate)
+        return made if self._core.layout.returns_ops() and made is not None else self.iterations
+
+    def _step(self, grads_and_vars, aggregate=True):
+        """Make a step; what the engine returns (an op in graphs), None for an empty list."""
+        pairs = list(grads_and_vars)
+        if not pairs:
+            return None
+        aggregate = self._core.take_aggregate_hint(aggregate)
+        return self.engine.apply(self._core, self._core.checked_pairs(pairs), aggregate)
+
+    def build(self, var_list):
+        """Make the state of all variables in `var_list` that have none yet; nobody loses any."""
+        self._core.build([self._core.layout.variable(v) for v in var_list])
+        self._native_built()
+
+    def minimize(self, loss, var_list, grad_loss=None, name=None, tape=None):
+        """Compute the gradients of `loss` and apply them.
+
+        Args:
+            loss: a function without arguments, or a tensor computed inside `tape`.
+            var_list: the variables, or a function that returns them.
+            grad_loss: gradient of something with respect to `loss`, or None.
+            name: names nothing.
+            tape: the tf.GradientTape that recorded `loss`, where it is a tensor.
+        """
+        return self.apply_gradients(self.compute_gradients(loss, var_list, tape, grad_loss))
+
+    def compute_gradients(self, loss, var_list, tape=None, grad_loss=None):
+        """[(gradient, variable)] of `loss`; arguments as for `minimize`."""
+        if not callable(loss) and tape is None:
+            raise ArgumentError(
+                "A loss that is computed already needs the tape that recorded it.",
+                "tape=, or a function as loss",
+                "loss=%r" % (loss,),
+            )
+        return self._core.layout.gradients_of(loss, var_list, tape, grad_loss)
+
+    def finalize_variable_values(self, var_list):
+        """With use_ema, give each variable in `var_list` the value of its moving average."""
+        core = self._core
+        if not core.options.use_ema:
+            return
+        for variable in var_list:
+            variable = core.layout.variable(variable)
+            core.layout.copy_into(variable, core.slot(variable, "average"))
+
+    def exclude_from_weight_decay(self, var_list=None, var_names=None):
+        """Leave variables out of weight decay.
+
+        Args:
+            var_list: variables, or None.
+            var_names: regular expressions; a variable is excluded if one is found in its name
+                (its path, where it has one).
+        """
+        core = self._core
+        core.exclude([core.layout.variable(v) for v in var_list or ()], var_names)
+
+    # State
+
+    @property
+    def variables(self):
+        """All state variables, as a list that can also be called."""
+        return VariableList(self._core.state_variables())
+
+    @property
+    def weights(self):
+        """All state variables."""
+        return list(self._core.state_variables())
+
+    @property
+    def iterations(self):
+        """The variable that counts finished updates."""
+        return self._core.iterations
+
+    @iterations.setter
+    def iterations(self, value):
+        core = self._core
+        if hasattr(value, "assign"):
+            raise UnsupportedError(
+                "The iterations variable of a compiled optimizer can't be replaced.",
+                "a number",
+                "iterations=%r" % (value,),
+            )
+        core.layout.assign(core.iterations, value)
+
+    def get_weights(self):
+        """The values of `variables`, as NumPy arrays: the same order on every target."""
+        return self._core.arrays()
+
+    def set_weights(self, weights):
+        """Set the values of `variables`, also before the first step.
+
+        Raises:
+            StateError: wrong count or shapes; nothing has changed then.
+        """
+        self._core.set_arrays(weights)
+
+    def get_slot(self, var, slot_name):
+        """The state variable `slot_name` of a model variable."""
+        return self._core.slot(self._core.layout.variable(var), slot_name)
+
+    def get_slot_names(self):
+        """Names of the slots that the variables met so far have."""
+        names = []
+        for slots in self._core.slots:
+            names.extend(name for name in slots if name not in names)
+        return names
+
+    # Hyperparameters and options
+
+    @property
+    def lr(self):
+        """The old name of learning_rate."""
+        return self.learning_rate
+
+    @lr.setter
+    def lr(self, value):
+        self.learning_rate = value
+
+    @property
+    def rule(self):
+        """The `UpdateRule` instance."""
+        return self._core.rule
+
+    # Config
+
+    def get_config(self):
+        """The constructor's arguments as exact JSON; the same keys on every target."""
+        core = self._core
+        config = {"name": self._compat_name}
+        for name, hyper in core.rule.hypers().items():
+            if hyper.static:
+                config[name] = configs.jsonable(getattr(core.rule, name))
+            else:
+                config[name] = self._hyper_config(name)
+        if core.hypers.decay:
+            config["decay"] = core.hypers.decay
+        config.update(core.options.as_dict())
+        return config
+
+    def _hyper_config(self, name):
+        hypers = self._core.hypers
+        number = hypers.number(name)
+        source = hypers.sources[name]
+        if number is not None or source.kind == "off":
+            return number
+        if source.kind == "schedule" and hasattr(source.value, "get_config"):
+            return configs.schedule_config(source.value, hypers.owner, name)
+        value = hypers.layout.to_float_now(hypers.get(name, self._core.iterations))
+        if source.kind != "variable":
+            warnings.warn(
+                "%s.%s is a function, which a config can't hold; its present value %r is written."
+                % (hypers.owner, name, value)
+            )
+        return value
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """The optimizer that `config` describes, written by any generation of it.
+
+        Args:
+            config: what get_config() returned, or a native optimizer's of the same algorithm.
+            custom_objects: {name: schedule class}, or None.
+        """
+        config = strip_foreign_keys(config)
+        if "lr" in config:
+            config["learning_rate"] = config.pop("lr")
+        for name, value in config.items():
+            if isinstance(value, dict) and "class_name" in value:
+                config[name] = configs.schedule_from_config(
+                    value, cls.layout_class.schedule_namespaces(cls.target), custom_objects
+                )
+        return cls(**config)
+
+    # Copies
+
+    def __reduce__(self):
+        return _restore, self._recipe()
+
+    def __reduce_ex__(self, protocol):
+        return self.__reduce__()
+
+    def __deepcopy__(self, memo):
+        restored = _restore(*self._recipe())
+        memo[id(self)] = restored
+        return restored
+
+    def _recipe(self):
+        core = self._core
+        sources = {
+            name: core.hypers.sources[name].value
+            for name, source in core.hypers.sources.items()
+            if source.kind in ("schedule", "callable")
+        }
+        config = self._config_without(sources)
+        slots = core.arrays()[core.scalar_count() :] + core.pending_arrays()
+        arrays = core.arrays()[: core.scalar_count()] + slots
+        excluded = [i for i, decays in enumerate(core.decays) if not decays]
+        return (type(self), self.rule_class, self.target, config, sources, arrays, excluded, core.patterns())
+
+    def _config_without(self, sources):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            config = self.get_config()
+        return {name: value for name, value in config.items() if name not in sources}
+
+    # What a generation provides
+
+    def _start_native(self, name):
+        """Run the native base class's constructor."""
+        raise NotImplementedError
+
+    def _track_native(self, node):
+        """Hang `node` into the native base class's checkpoint dependencies."""
+
+    def _native_built(self):
+        """Tell the native base class that the optimizer is built."""
+
+
+def _restore(cls, rule_class, target, config, sources, arrays, excluded, patterns):
+    """Make a copy: same config and state; slots wait for build() with the variables."""
+    optimizer = cls.from_config(dict(config, **sources))
+    optimizer._core.set_arrays(arrays)
+    optimizer._core.set_exclusions(excluded, patterns)
+    return optimizer
+
+
+def _accepting_all(method):
+    """A user's override of apply_gradients, made to accept the arguments of every TensorFlow.
+
+    Keras 2.2 and 2.3 call it with experimental_aggregate_gradients=False; an override written as
+    ``apply_gradients(self, grads_and_vars, name=None)`` would fail, or the gradients would be
+    summed twice if the argument were dropped. It reaches the base method as a hint.
+    """
+    parameters = inspect.signature(method).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        return method
+
+    def apply_gradients(self, grads_and_vars, *args, **kwargs):
+        aggregate = kwargs.get("experimental_aggregate_gradients", True) and not kwargs.get(
+            "skip_gradients_aggregation", False
+        )
+        passed = {name: value for name, value in kwargs.items() if name in parameters}
+        unknown = set(kwargs) - set(passed) - {
+            "name",
+            "experimental_aggregate_gradients",
+            "skip_gradients_aggregation",
+        }
+        if unknown:
+            raise ArgumentError("apply_gradients has no argument %r." % sorted(unknown)[0])
+        self._core.aggregate_hint = aggregate
+        try:
+            return method(self, grads_and_vars, *args, **passed)
+        finally:
+            self._core.aggregate_hint = True
+
+    apply_gradients.__doc__ = method.__doc__
+    return apply_gradients
+
+
+def hyper_property(name, static):
+    """The property of a compiled class for one hyperparameter."""
+
+    def get(self):
+        core = getattr(self, "_core", None)
+        if core is None:
+            return None
+        return getattr(core.rule, name) if static else core.hypers.get(name, core.iterations)
+
+    def set_value(self, value):
+        if getattr(self, "_core", None) is None:
+            return  # the native constructor's own default; ours is set right after it
+        if static:
+            raise UnsupportedError(
+                "%s.%s is fixed when the optimizer is made." % (type(self).__name__, name),
+                "the value %r" % (getattr(self._core.rule, name),),
+                "%s=%r" % (name, value),
+                "Make a new optimizer with it.",
+            )
+        self._core.set_hyper(name, value)
+
+    return property(get, set_value, doc="The hyperparameter %s." % name)
+
+
+def option_property(name):
+    """The property of a compiled class for one option."""
+
+    def get(self):
+        core = getattr(self, "_core", None)
+        return None if core is None else getattr(core.options, name)
+
+    def set_value(self, value):
+        core = getattr(self, "_core", None)
+        if core is None:
+            return  # as for hyperparameters
+        if value == getattr(core.options, name):
+            return
+        if name in _FIXED and value != getattr(core.options, name):
+            raise UnsupportedError(
+                "%s is fixed when the optimizer is made." % name,
+                "the value %r" % (getattr(core.options, name),),
+                "%s=%r" % (name, value),
+                "Make a new optimizer with it.",
+            )
+        if core.compiled_in and name != "loss_scale_factor":
+            raise UnsupportedError(
+                "A train step is compiled already; %s can't be changed in it." % name,
+                "the value %r" % (getattr(core.options, name),),
+                "%s=%r" % (name, value),
+                "Set it before the first step.",
+            )
+        setattr(core.options, name, value)
+        core.version += 1
+
+    return property(get, set_value, doc="The option %s." % name)

@@ -1,0 +1,20 @@
+"""Registers compiled classes with a Keras, so that load_model finds them by name."""
+
+
+def register(keras, cls, name):
+    """Register `cls` as `name` with `keras`, a module (tf.keras, tf_keras or keras).
+
+    TensorFlow 2.0 has no decorator for it, but the dict behind custom_object_scope: the class is
+    found there by its plain name. A second registration replaces the first, as when a notebook
+    cell with a rule is run again; Keras up to 2.12 would raise.
+    """
+    custom_objects = keras.utils.get_custom_objects()
+    custom_objects.pop(name, None)
+    decorator = getattr(keras.utils, "register_keras_serializable", None)
+    if decorator is None:
+        decorator = getattr(getattr(keras, "saving", None), "register_keras_serializable", None)
+    if decorator is None:
+        custom_objects[cls.__name__] = cls
+        return
+    package, plain = name.split(">")
+    decorator(package=package, name=plain)(cls)

@@ -1,0 +1,257 @@
+"""How the two Keras 2 generations make, name and read variables."""
+
+import contextlib
+
+import numpy as np
+import tensorflow as tf
+
+from compat_opt.adapters.slots import first_array
+from compat_opt.errors import GradientError, UnsupportedError
+from compat_opt.ops.tensorflow_executor import TensorFlowExecutor
+
+_EXECUTOR = TensorFlowExecutor()
+
+
+def exact(value, dtype):
+    """`value` as a tensor of `dtype`; a Python number is not rounded to float32 on the way."""
+    if hasattr(value, "dtype"):
+        return tf.cast(value, dtype)
+    return tf.convert_to_tensor(value, dtype)
+
+
+class TensorFlowLayout:
+    """Variables are tf.Variables.
+
+    Args:
+        optimizer: the compiled optimizer whose state this is.
+    """
+
+    scalar_dtype = "float64"
+
+    def __init__(self, optimizer):
+        self.optimizer = optimizer
+        self.prefix = optimizer._compat_name
+        self.node = tf.Module(name="compat_opt_state")
+        self._strategy = tf.distribute.get_strategy()
+
+    def describe(self):
+        """Target and versions, for error messages."""
+        return type(self.optimizer).target.describe()
+
+    def returns_ops(self):
+        """Whether a step has to be returned as an op: in TF1-style graphs."""
+        with tf.init_scope():
+            return not tf.executing_eagerly()
+
+    # Making variables
+
+    def _make(self, name, initial, dtype, colocate=None, once=False):
+        extra = {}
+        if once:
+            extra["aggregation"] = tf.VariableAggregation.ONLY_FIRST_REPLICA
+        with tf.init_scope(), contextlib.ExitStack() as stack:
+            if colocate is not None:
+                extended = tf.distribute.get_strategy().extended
+                stack.enter_context(extended.colocate_vars_with(colocate))
+            return tf.Variable(initial, name=name, dtype=dtype, trainable=False, **extra)
+
+    def scalar(self, name, first, dtype):
+        """A scalar variable of the optimizer."""
+        variable = self._make("%s/%s" % (self.prefix, name), first, dtype, once=True)
+        setattr(self.node, name, variable)
+        return variable
+
+    def counter(self, name, bits):
+        """An integer variable that starts at 0."""
+        return self.scalar(name, 0, "int%d" % bits)
+
+    def slot(self, plan, variable, index):
+        """A slot of a model variable, placed beside it."""
+        if plan.start == "fill":
+            initial = lambda: tf.fill(plan.shape, exact(plan.value, plan.dtype))  # noqa: E731
+        elif plan.start == "variable":
+            initial = lambda: tf.cast(self._first_value(variable), plan.dtype)  # noqa: E731
+        else:
+            initial = lambda: first_array(np, plan, None)  # noqa: E731
+        return self._make(self.slot_name(variable, plan.name), initial, plan.dtype, variable)
+
+    def slot_name(self, variable, slot):
+        """The name of a slot's variable."""
+        return "%s/%s/%s" % (self.prefix, self.name(variable), slot)
+
+    def call_counter(self, variable, index):
+        """The variable that counts accumulated calls of a model variable."""
+        return self._make(self.slot_name(variable, "calls"), 0, "int32", variable)
+
+    def _first_value(self, variable):
+        if tf.executing_eagerly():
+            return tf.convert_to_tensor(variable)
+        # A TF1-style graph: initializers run in any order, so take the initial value itself.
+        return variable.initialized_value()
+
+    def track(self, core, index):
+        """Hang the slots of variable number `index` into the checkpoint's object graph."""
+        holder = tf.Module(name="variable")
+        for name, slot in core.slots[index].items():
+            setattr(holder, name, slot)
+        if core.calls[index] is not None:
+            holder.calls = core.calls[index]
+        setattr(self.node, "variable_%d" % index, holder)
+
+    def check_can_grow(self, core, new):
+        """Variables can be met at any time, except inside a step that is compiled already."""
+
+    # Reading and writing
+
+    def raw(self, variable):
+        """The tf.Variable itself."""
+        return variable
+
+    def variable(self, given):
+        """The model variable of a (gradient, variable) pair."""
+        if not hasattr(given, "assign"):
+            raise GradientError(
+                "apply_gradients needs variables.",
+                "a tf.Variable",
+                "a %s" % type(given).__name__,
+                "The pairs are (gradient, variable), in this order.",
+            )
+        return given
+
+    def key(self, variable):
+        """What identifies a model variable, also seen from inside a replica."""
+        container = getattr(variable, "_distributed_container", None)
+        if container is not None and container() is not None:
+            variable = container()
+        unique = getattr(variable, "_unique_id", None)
+        return id(variable) if unique is None else unique
+
+    def name(self, variable):
+        """The variable's name without the output number."""
+        return str(getattr(variable, "name", "variable")).split(":")[0]
+
+    def shape(self, variable):
+        """The static shape, a tuple."""
+        return tuple(variable.shape.as_list())
+
+    def dtype(self, variable):
+        """The name of the dtype in which the variable is stored."""
+        return tf.as_dtype(variable.dtype).base_dtype.name
+
+    def constraint(self, variable):
+        """The variable's constraint, or None."""
+        return getattr(variable, "constraint", None)
+
+    def read(self, variable):
+        """The value."""
+        return tf.convert_to_tensor(self.raw(variable))
+
+    read_scalar = read
+
+    def assign(self, variable, value):
+        """Write a value (a number or an array)."""
+        target = self.raw(variable)
+        target.assign(exact(value, target.dtype))
+
+    def to_numpy(self, variable):
+        """The value as a NumPy array."""
+        if not tf.executing_eagerly():
+            with tf.init_scope():
+                if tf.executing_eagerly():
+                    return self.raw(variable).numpy()
+            raise UnsupportedError(
+                "Values of variables can't be read in a TF1-style graph without a session.",
+                remedy="Run optimizer.variables in your session.",
+            )
+        variable = self.raw(variable)
+        if hasattr(variable, "numpy"):
+            return variable.numpy()
+        return variable.read_value().numpy()
+
+    def to_float(self, variable):
+        """The value of a scalar as a Python number."""
+        return float(self.to_numpy(variable))
+
+    def to_float_now(self, value):
+        """A variable or a scalar tensor as a Python number."""
+        return self.to_float(value) if hasattr(value, "assign") else float(value)
+
+    def copy_into(self, variable, average):
+        """Give a model variable the value of its average, on every replica."""
+        target, source = self.raw(variable), self.raw(average)
+
+        def assign(component, value):
+            component.assign(tf.cast(value, component.dtype))
+
+        if tf.distribute.has_strategy() and not tf.distribute.in_cross_replica_context():
+            raise UnsupportedError(
+                "finalize_variable_values was called inside a replica.",
+                "a call outside of strategy.run",
+            )
+        self._strategy.extended.update(target, assign, args=(source,))
+
+    def rounded(self, number):
+        """A Python number as a scalar variable holds it."""
+        return float(number)
+
+    # Scalars
+
+    def as_scalar(self, value):
+        """A hyperparameter's value as a float64 scalar."""
+        return exact(value, tf.float64)
+
+    def choose_number(self, own, asked):
+        """`own` unless it is NaN: a number that was set over a schedule."""
+        return tf.where(tf.math.is_nan(own), asked, own)
+
+    def decayed(self, learning_rate, decay, iterations):
+        """The legacy time decay."""
+        return learning_rate / (1.0 + decay * tf.cast(iterations, tf.float64))
+
+    # Gradients
+
+    def gradients_of(self, loss, var_list, tape, grad_loss):
+        """[(gradient, variable)] by automatic differentiation."""
+        if tape is None:
+            with tf.GradientTape() as tape:
+                if not callable(var_list):
+                    tape.watch(var_list)
+                value = loss()
+        elif callable(loss):
+            with tape:
+                value = loss()
+        else:
+            value = loss
+        variables = list(var_list() if callable(var_list) else var_list)
+        raw = [self.raw(variable) for variable in variables]
+        return list(zip(tape.gradient(value, raw, grad_loss), variables))
+
+    @staticmethod
+    def schedule_namespaces(target):
+        """Modules that hold the schedule classes and the registry of the target's Keras."""
+        if target.namespace.startswith("tf_keras"):
+            import tf_keras
+
+            keras = tf_keras
+        else:
+            keras = tf.keras
+        return [keras.optimizers.schedules, keras.utils]
+
+    def gradient(self, gradient, variable):
+        """A gradient as a tensor or IndexedSlices."""
+        if isinstance(gradient, tf.IndexedSlices):
+            return gradient
+        if hasattr(gradient, "dtype") or isinstance(gradient, tf.Tensor):
+            return tf.convert_to_tensor(gradient)
+        return tf.convert_to_tensor(gradient, self.dtype(variable))
+
+    def gradient_shape(self, gradient):
+        """The static shape; None where it is unknown or only rows are given."""
+        if isinstance(gradient, tf.IndexedSlices):
+            shape = gradient.values.shape
+            return None if shape.rank is None else (None,) + tuple(shape.as_list()[1:])
+        return None if gradient.shape.rank is None else tuple(gradient.shape.as_list())
+
+    def gradient_dtype(self, gradient):
+        """The dtype's name."""
+        return _EXECUTOR.dtype(gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient)
