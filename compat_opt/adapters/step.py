@@ -155,6 +155,7 @@ def _step(rule, options, ops, items, scalars, shared, iterations, gradients=None
         for each, item in zip(per_variable, items)
     ]
     if rule.overrides("measure"):
+        hyper.add_all({name: ops.scalar(shared[name]) for name in rule.shared()})
         hyper.add_all(_measured(stepping, ops, per_variable, items, gradients, values, slots, hyper))
     outcome = Outcome()
     _prepare(rule, stepping, ops, shared, hyper, outcome)

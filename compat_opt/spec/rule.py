@@ -172,7 +172,11 @@ class UpdateRule:
         return {}
 
     def measure(self, grad, var, slots, hyper, ops):
-        """Scalars of one variable, summed over all variables before `prepare`: ``{name: scalar}``."""
+        """Scalars of one variable, summed over all variables before `prepare`: ``{name: scalar}``.
+
+        `hyper` also has the `Shared` scalars' present values, and `var` is the value before weight
+        decay.
+        """
         return {}
 
     def update(self, grad, var, slots, hyper, ops):
