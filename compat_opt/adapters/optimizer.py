@@ -293,7 +293,9 @@ class CompiledOptimizer:
         slots = core.arrays()[core.scalar_count() :] + core.pending_arrays()
         arrays = core.arrays()[: core.scalar_count()] + slots
         excluded = [i for i, decays in enumerate(core.decays) if not decays]
-        return (type(self), self.rule_class, self.target, config, sources, arrays, excluded, core.patterns())
+        # A compiled class is found again by its rule and target; a user's subclass by its name.
+        own = type(self) if "rule_class" not in vars(type(self)) else None
+        return (own, self.rule_class, self.target, config, sources, arrays, excluded, core.patterns())
 
     def _config_without(self, sources):
         with warnings.catch_warnings():
@@ -316,6 +318,9 @@ class CompiledOptimizer:
 
 def _restore(cls, rule_class, target, config, sources, arrays, excluded, patterns):
     """Make a copy: same config and state; slots wait for build() with the variables."""
+    from compat_opt.adapters.compile import compile_rule
+
+    cls = cls or compile_rule(rule_class, target)
     optimizer = cls.from_config(dict(config, **sources))
     optimizer._core.set_arrays(arrays)
     optimizer._core.set_exclusions(excluded, patterns)

@@ -1,7 +1,7 @@
 """The operations that a rule may use: one closed table, one meaning on every executor.
 
 ``table`` says which operations there are; ``Ops`` gives them to a rule as ``ops.<name>``;
-``numpy_executor``, ``tensorflow_executor`` and ``keras_executor`` carry them out. Names and
+``numpy_executor``, ``tensorflow_executor``, ``jax_executor`` and ``torch_executor`` carry them out. Names and
 arguments follow the Python array API standard (2023.12), https://data-apis.org/array-api/.
 """
 

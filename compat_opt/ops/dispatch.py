@@ -46,7 +46,8 @@ class Ops:
     def unwrap(self, value, dtype):
         """A Value or number as the framework's tensor of `dtype`."""
         if isinstance(value, Value) and value.weak:
-            return self._kept("cast " + dtype, (value,), lambda: self._cast(value.raw, dtype))
+            # Always cast: the executor may keep step scalars as plain numbers.
+            return self._kept("cast " + dtype, (value,), lambda: self.executor.cast(value.raw, dtype))
         raw = value.raw if isinstance(value, Value) else value
         if isinstance(raw, numbers.Number):
             return self.executor.constant(raw, dtype)
@@ -101,14 +102,20 @@ class Ops:
                 weak = False
                 strong = dtype if strong is None else dtypes.promote(strong, dtype)
         if weak:
-            target = self.executor.scalar_dtype
-        elif dtypes.is_floating(strong):
+            return [self._step_scalar(a) for a in arguments], True
+        if dtypes.is_floating(strong):
             target = strong
         elif all(isinstance(a, Value) and not a.weak or not isinstance(a, (Value, float)) for a in arguments):
             target = strong
         else:
             target = self.compute_dtype
-        return [self.unwrap(a, target) for a in arguments], weak
+        return [self.unwrap(a, target) for a in arguments], False
+
+    def _step_scalar(self, argument):
+        raw = argument.raw if isinstance(argument, Value) else argument
+        if isinstance(argument, Value) and argument.dtype == self.executor.scalar_dtype:
+            return raw
+        return self.executor.scalar(raw)
 
     def _result(self, raw, like, weak):
         if not any(isinstance(value, Value) for value in like):
@@ -143,13 +150,15 @@ class Ops:
 
     def where(self, condition, x1, x2):
         """x1 where condition is true, else x2."""
-        mask = condition.raw if isinstance(condition, Value) else condition
         mask_weak = isinstance(condition, Value) and condition.weak
         tensors, weak = self._tensors("where", (x1, x2))
         if weak and not mask_weak:
             tensors = [self.unwrap(x, self.compute_dtype) for x in (x1, x2)]
+        weak = weak and mask_weak
+        mask = condition.raw if isinstance(condition, Value) else condition
+        mask = mask if weak or not mask_weak else self.unwrap(condition, "bool")
         raw = self.executor.function("where")(mask, *tensors)
-        return self._result(raw, (condition, x1, x2), weak and mask_weak)
+        return self._result(raw, (condition, x1, x2), weak)
 
     def pow(self, x1, x2):
         """x1 ** x2."""

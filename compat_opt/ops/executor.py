@@ -7,7 +7,7 @@ class Executor:
     """Base class of executors: one framework's arrays.
 
     Attributes:
-        name: "numpy", "tensorflow" or "keras".
+        name: "numpy", "tensorflow", "jax" or "torch".
         scalar_dtype: dtype in which step scalars are kept: the widest that the framework has.
     """
 

@@ -8,27 +8,52 @@ _SAME_NAME = (
     "abs add ceil cos exp expm1 floor log log1p maximum minimum multiply negative imag real sin "
     "sqrt square subtract tanh where equal greater greater_equal isfinite isnan less less_equal "
     "not_equal logical_and logical_not logical_or matmul outer diag trace tensordot broadcast_to "
-    "expand_dims flip reshape squeeze stack tril triu"
+    "expand_dims flip reshape squeeze stack tril triu conj"
 ).split()
 
 
-def _sign(x):
-    if np.iscomplexobj(x):
-        size = np.abs(x)
-        return np.where(size == 0, 0, x / np.where(size == 0, 1, size)).astype(x.dtype)
-    return np.sign(x)
+def numpy_like_table(xp):
+    """The table for a module with NumPy's functions: numpy itself, or jax.numpy."""
 
+    def sign(x):
+        if xp.iscomplexobj(x):
+            size = xp.abs(x)
+            return xp.where(size == 0, 0, x / xp.where(size == 0, 1, size)).astype(x.dtype)
+        return xp.sign(x)
 
-def _norm(x, axis, keepdims):
-    return np.sqrt(np.sum(np.real(x * np.conj(x)), axis=axis, keepdims=keepdims))
+    def norm(x, axis, keepdims):
+        return xp.sqrt(xp.sum(xp.real(x * xp.conj(x)), axis=axis, keepdims=keepdims))
 
+    def reduction(function):
+        def reduce(x, axis, keepdims):
+            axis = tuple(axis) if isinstance(axis, list) else axis
+            return function(x, axis=axis, keepdims=keepdims)
 
-def _reduction(function):
-    def reduce(x, axis, keepdims):
-        axis = tuple(axis) if isinstance(axis, list) else axis
-        return function(x, axis=axis, keepdims=keepdims)
+        return reduce
 
-    return reduce
+    table = {name: getattr(xp, name) for name in _SAME_NAME}
+    table.update(
+        atan2=xp.arctan2,
+        cholesky=xp.linalg.cholesky,
+        concat=lambda arrays, axis=0: xp.concatenate(arrays, axis),
+        divide=xp.true_divide,
+        eigh=lambda x: tuple(xp.linalg.eigh(x)),
+        inv=xp.linalg.inv,
+        matrix_diagonal=lambda x: xp.diagonal(x, axis1=-2, axis2=-1),
+        matrix_transpose=lambda x: xp.swapaxes(x, -1, -2),
+        permute_dims=xp.transpose,
+        pow=xp.power,
+        qr=lambda x: tuple(xp.linalg.qr(x)),
+        round=xp.rint,
+        rsqrt=lambda x: 1 / xp.sqrt(x),
+        sigmoid=lambda x: 1 / (1 + xp.exp(-x)),
+        sign=sign,
+        solve=xp.linalg.solve,
+        vector_norm=reduction(norm),
+    )
+    for name in ("all", "any", "max", "mean", "min", "prod", "sum"):
+        table[name] = reduction(getattr(xp, name))
+    return table
 
 
 class NumpyExecutor(Executor):
@@ -37,30 +62,7 @@ class NumpyExecutor(Executor):
     name = "numpy"
 
     def _table(self):
-        table = {name: getattr(np, name) for name in _SAME_NAME}
-        table.update(
-            atan2=np.arctan2,
-            cholesky=np.linalg.cholesky,
-            concat=lambda arrays, axis=0: np.concatenate(arrays, axis),
-            conj=np.conj,
-            divide=np.true_divide,
-            eigh=lambda x: tuple(np.linalg.eigh(x)),
-            inv=np.linalg.inv,
-            matrix_diagonal=lambda x: np.diagonal(x, axis1=-2, axis2=-1),
-            matrix_transpose=lambda x: np.swapaxes(x, -1, -2),
-            permute_dims=np.transpose,
-            pow=np.power,
-            qr=lambda x: tuple(np.linalg.qr(x)),
-            round=np.rint,
-            rsqrt=lambda x: 1 / np.sqrt(x),
-            sigmoid=lambda x: 1 / (1 + np.exp(-x)),
-            sign=_sign,
-            solve=np.linalg.solve,
-            vector_norm=_reduction(_norm),
-        )
-        for name in ("all", "any", "max", "mean", "min", "prod", "sum"):
-            table[name] = _reduction(getattr(np, name))
-        return table
+        return numpy_like_table(np)
 
     def constant(self, number, dtype):
         return np.asarray(number, dtype)[()]

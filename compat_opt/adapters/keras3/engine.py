@@ -5,9 +5,21 @@ from keras import backend, ops
 from compat_opt.adapters.step import Item, plan_call
 from compat_opt.errors import GradientError, UnsupportedError
 from compat_opt.ops import Ops
-from compat_opt.ops.keras_executor import KerasExecutor
 
-EXECUTOR = KerasExecutor()
+
+def _executor():
+    if backend.backend() == "torch":
+        from compat_opt.ops.torch_executor import TorchExecutor
+
+        executor = TorchExecutor()
+        executor.device = ops.zeros(()).device
+        return executor
+    from compat_opt.ops.jax_executor import JaxExecutor
+
+    return JaxExecutor()
+
+
+EXECUTOR = _executor()
 
 
 def apply(core, pairs, aggregate):
