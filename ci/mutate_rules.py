@@ -22,7 +22,7 @@ import numpy as np
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "tests", "rules"), ROOT]
 
-from oracle_comparison import PROBLEMS, TOLERANCE, load_oracle  # noqa: E402
+from oracle_comparison import PROBLEMS, compare_slots, load_oracle, tolerance_of  # noqa: E402
 
 from compat_opt import rules  # noqa: E402
 from compat_opt.adapters.reference import run_reference  # noqa: E402
@@ -168,7 +168,9 @@ class Judge:
 
     def __init__(self, name):
         oracle = load_oracle(name.lower())
-        self.name, self.cases = name, oracle.CASES
+        self.name, self.cases, self.tolerance = name, oracle.CASES, tolerance_of(oracle)
+        self.oracle = oracle
+        self.defaults = _defaults(getattr(rules, name))
         self.problems = {key: make() for key, make in PROBLEMS.items()}
         self.expected = {}
         for key, (variables, gradients) in self.problems.items():
@@ -180,15 +182,22 @@ class Judge:
         try:
             exec(compile(tree, module.__name__, "exec"), vars(module))
             rule = getattr(module, self.name)
+            if _defaults(rule) != self.defaults:  # the test of docstrings notices
+                return False
             for key, steps in [("ordinary", 5)] + [(key, None) for key in self.problems]:
                 for position, case in enumerate(self.cases):
                     variables, gradients = self.problems[key]
                     actual = run_reference(rule, variables, gradients[:steps], **case)
                     wanted = self.expected[key, position][:steps]
-                    assert_trajectories_close(actual, wanted, TOLERANCE)
+                    assert_trajectories_close(actual, wanted, self.tolerance)
+                    compare_slots(self.oracle, case, variables, gradients, actual)
         except Exception:  # a mutant that can't run is noticed too
             return False
         return True
+
+
+def _defaults(rule):
+    return {name: hyper.default for name, hyper in rule.hypers().items()}
 
 
 def known_equivalents():

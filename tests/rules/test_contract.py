@@ -50,7 +50,8 @@ def one_step(rule, variables, gradients, slots, shared, iterations):
 @pytest.mark.parametrize("name, position", [(n, p) for n in NAMES for p in range(len(cases(n)))])
 def test_pure(name, position):
     """Twice the same frozen inputs: the same bits, and the inputs as they were."""
-    rule = getattr(rules, name)(**cases(name)[position])
+    case = {k: 0.1 if callable(value) else value for k, value in cases(name)[position].items()}
+    rule = getattr(rules, name)(**case)
     variables, gradients = PROBLEMS["zeros among others"]()
     past = run_reference(rule, variables, gradients[:4])
     inputs = [frozen(value) for value in past[-1]]
@@ -75,7 +76,7 @@ def test_slots_are_real_state(name):
         start = run_reference(getattr(rules, name), variables, gradients[:0], **case)
         for slots, first in zip(trajectory.slots, start.slots):
             changed.update(key for key in slots if not np.array_equal(slots[key], first[key]))
-    given = set(getattr(getattr(rules, name), "written_by_user", ()))
+    given = set(getattr(getattr(rules, name), "constant_slots", ()))
     assert changed | given == set(getattr(rules, name).slots())
 
 
@@ -163,7 +164,7 @@ def test_complex_variables_keep_their_phase(name, position):
             )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if not has(name, "random")])
 def test_default_hypers_train(name):
     """No oracle can tell a formula that is right but useless: a bowl's loss must not rise."""
     rule = getattr(rules, name)
