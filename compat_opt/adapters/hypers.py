@@ -43,7 +43,7 @@ def source_of(name, value, declared, owner):
             raise HyperError("%s.%s is not a number." % (owner, name), received="%s=nan" % name)
         declared.validate(number, owner)
         return Source("number", number)
-    if hasattr(value, "assign") and hasattr(value, "dtype"):
+    if _is_variable(value) and hasattr(value, "dtype"):
         return Source("variable", value)
     if callable(value):
         return Source("schedule" if takes_step(value) else "callable", value)
@@ -64,7 +64,7 @@ def _as_number(value):
         return None
     if isinstance(value, numbers.Real):
         return float(value)
-    if hasattr(value, "assign") or callable(value) or isinstance(value, (str, dict)):
+    if _is_variable(value) or callable(value) or isinstance(value, (str, dict)):
         return None
     try:
         if getattr(value, "ndim", len(getattr(value, "shape", (1,)))) == 0:
@@ -72,6 +72,11 @@ def _as_number(value):
     except Exception:  # a symbolic tensor has no number yet
         pass
     return None
+
+
+def _is_variable(value):
+    """Whether `value` can be assigned to; what `Hypers.get` makes settable is no variable."""
+    return hasattr(type(value), "assign")
 
 
 def takes_step(function):
@@ -165,9 +170,10 @@ class Hypers:
             return self.variables[name]
         if source.kind == "variable" and math.isnan(self.layout.to_float(self.variables[name])):
             return source.value
-        return self.layout.choose_number(
+        value = self.layout.choose_number(
             self.layout.read_scalar(self.variables[name]), self._ask(source, iterations)
         )
+        return self.layout.settable(value, name)
 
     def number(self, name):
         """The exact number of a number source, as it is now; None for other sources.

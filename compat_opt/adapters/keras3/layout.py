@@ -201,6 +201,10 @@ class Layout(KerasVariables):
             return asked if np.isnan(own) else own
         return keras.ops.where(keras.ops.isnan(own), asked, own)
 
+    def settable(self, value, name):
+        """The present value of a scheduled hyperparameter; Keras 3's callbacks set attributes."""
+        return value
+
     def decayed(self, learning_rate, decay, iterations):
         """The legacy time decay."""
         return learning_rate / (1.0 + decay * self.as_scalar(iterations))
