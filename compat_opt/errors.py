@@ -76,6 +76,10 @@ class UnsupportedError(CompatOptError, NotImplementedError):
     """What was asked for can't be done on this target."""
 
 
+class CommandError(CompatOptError):
+    """A command can't do what it was asked for: its exit code is 2."""
+
+
 def closest(name, candidates):
     """`` Did you mean 'x'?`` for the candidate nearest to `name`, or an empty string."""
     match = difflib.get_close_matches(name, [str(c) for c in candidates], n=1, cutoff=0.5)

@@ -72,6 +72,8 @@ def detect(record):
             add("keras3", "keras", record.keras_backend, record.keras)
     elif tensorflow is None or tensorflow.release >= (2, 16):
         missing.append(("keras:keras3", "Keras 3 is not installed", "pip install 'keras>=3'"))
+    else:
+        missing.append(_came_later("keras:keras3", "Keras 3 optimizers", tensorflow, (2, 16)))
 
     if tensorflow is None:
         missing.append(("tf.keras", "TensorFlow is not installed", "pip install tensorflow"))
@@ -119,6 +121,15 @@ def _keras3_problem(record, tensorflow):
     return None
 
 
+def _came_later(what, named, tensorflow, first):
+    """The entry of `missing` for an API that the installed TensorFlow is too old for."""
+    return (
+        what,
+        "%s came with TensorFlow %d.%d, and %s is installed" % ((named,) + first + (tensorflow,)),
+        "pip install 'tensorflow>=%d.%d'" % first,
+    )
+
+
 def _bundled_targets(record, tensorflow, keras, add, missing):
     """tf.keras of TensorFlow 2.0 to 2.15: bundled, or the keras package of the same version."""
     version = tensorflow.release[:2]
@@ -137,6 +148,7 @@ def _bundled_targets(record, tensorflow, keras, add, missing):
         owner = record.keras
     if version < (2, 9):
         add("optimizer_v2", "tf.keras", owner=owner)
+        missing.append(_came_later("tf.keras.experimental:keras2", "Keras 2 optimizers", tensorflow, (2, 9)))
     elif version < (2, 11):
         add("optimizer_v2", "tf.keras", owner=owner)
         add("keras2", "tf.keras.experimental", owner=owner)
