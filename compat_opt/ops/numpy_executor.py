@@ -1,5 +1,7 @@
 """The operations on NumPy arrays: the reference that every other executor is compared with."""
 
+import functools
+
 import numpy as np
 
 from compat_opt.ops.executor import Executor
@@ -56,6 +58,12 @@ def numpy_like_table(xp):
     return table
 
 
+@functools.lru_cache(maxsize=None)
+def _dtype_name(dtype):
+    """NumPy works out a dtype's name each time it is asked, which takes as long as a small sum."""
+    return dtype.name
+
+
 class NumpyExecutor(Executor):
     """NumPy arrays; step scalars are float64."""
 
@@ -68,7 +76,7 @@ class NumpyExecutor(Executor):
         return np.asarray(number, dtype)[()]
 
     def dtype(self, tensor):
-        return np.asarray(tensor).dtype.name
+        return _dtype_name(tensor.dtype if hasattr(tensor, "dtype") else np.asarray(tensor).dtype)
 
     def shape(self, tensor):
         return np.shape(tensor)
