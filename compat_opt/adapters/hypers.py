@@ -118,8 +118,12 @@ class Hypers:
     def create_variables(self):
         """Make the scalar variables, in declaration order."""
         for name, source in self.sources.items():
-            first = source.value if source.kind == "number" else float("nan")
-            self.variables[name] = self.layout.scalar(name, first, self.layout.scalar_dtype)
+            if source.kind == "variable" and self.layout.steps_are_stateless:
+                # JAX hands a compiled step the optimizer's variables only: the user's is one of them.
+                self.variables[name] = source.value
+            else:
+                first = source.value if source.kind == "number" else float("nan")
+                self.variables[name] = self.layout.scalar(name, first, self.layout.scalar_dtype)
 
     def evaluate(self, iterations, only_external=None):
         """{name: value at this step, or None}: each source is asked once.
@@ -168,11 +172,10 @@ class Hypers:
             return None
         if source.kind == "number":
             return self.variables[name]
-        if source.kind == "variable" and math.isnan(self.layout.to_float(self.variables[name])):
+        own = self.variables[name]
+        if source.kind == "variable" and (own is source.value or math.isnan(self.layout.to_float(own))):
             return source.value
-        value = self.layout.choose_number(
-            self.layout.read_scalar(self.variables[name]), self._ask(source, iterations)
-        )
+        value = self.layout.choose_number(self.layout.read_scalar(own), self._ask(source, iterations))
         return self.layout.settable(value, name)
 
     def number(self, name):
@@ -224,4 +227,6 @@ class Hypers:
         self.sources[name] = new
         self.version += 1
         first = new.value if new.kind == "number" else float("nan")
+        if self.variables[name] is old.value:
+            self.variables[name] = self.layout.scalar(name, first, self.layout.scalar_dtype)
         self.layout.assign(self.variables[name], first)

@@ -315,6 +315,10 @@ class CompiledOptimizer:
     def _native_built(self):
         """Tell the native base class that the optimizer is built."""
 
+    def _hidden_options(self):
+        """Options that have to look like missing attributes where they are None."""
+        return ()
+
 
 def _restore(cls, rule_class, target, config, sources, arrays, excluded, patterns):
     """Make a copy: same config and state; slots wait for build() with the variables."""
@@ -389,7 +393,10 @@ def option_property(name):
 
     def get(self):
         core = getattr(self, "_core", None)
-        return None if core is None else getattr(core.options, name)
+        value = None if core is None else getattr(core.options, name)
+        if value is None and name in self._hidden_options():
+            raise AttributeError("%s is not set." % name)
+        return value
 
     def set_value(self, value):
         core = getattr(self, "_core", None)

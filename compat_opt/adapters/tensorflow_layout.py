@@ -28,6 +28,9 @@ class TensorFlowLayout:
 
     scalar_dtype = "float64"
 
+    #: Whether a compiled step sees only those variables that are passed to it.
+    steps_are_stateless = False
+
     def __init__(self, optimizer):
         self.optimizer = optimizer
         self.prefix = optimizer._compat_name

@@ -101,6 +101,7 @@ class Layout(KerasVariables):
     def __init__(self, optimizer):
         super().__init__(optimizer)
         self.backend = backend.backend()
+        self.steps_are_stateless = self.backend == "jax"
         self.scalar_dtype = "float64" if self.backend == "torch" else _widest_on_jax()
         self.node = None
 

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from compat_opt.adapters import registration, tensorflow_engine
 from compat_opt.adapters.optimizer import CompiledOptimizer
+from compat_opt.adapters.optimizer_v2 import quirks
 from compat_opt.adapters.optimizer_v2.layout import Layout
 
 
@@ -46,6 +47,9 @@ class Adapter(CompiledOptimizer):
 
     def _native_built(self):
         self._hypers_created = True
+
+    def _hidden_options(self):
+        return quirks.missing_when_none(native_base(self.target))
 
     apply_gradients = tensorflow_engine.do_not_convert(CompiledOptimizer.apply_gradients)
 

@@ -1,5 +1,7 @@
 """What versions of OptimizerV2 do differently, as dated records."""
 
+import functools
+
 from compat_opt.adapters.quirks import Quirk
 
 CLIPPING_IN_FIT = Quirk(
@@ -15,3 +17,24 @@ HYPERS_OF_WRAPPED = Quirk(
     "LossScaleOptimizer.__getattribute__",
     "_hyper holds the names; _get_hyper and _set_hyper ask the compiled optimizer",
 )
+
+CLIPPING_OF_WRAPPED = Quirk(
+    "2.0-2.1",
+    "LossScaleOptimizer refuses an optimizer that has an attribute clipnorm or clipvalue, even if it is None",
+    "LossScaleOptimizer.__init__ asks hasattr; OptimizerV2 has the attributes only where they were given",
+    "they are missing there while they are None; the probe is a native optimizer",
+)
+
+EMA_AFTER_FIT = Quirk(
+    "2.0-2.15, tf_keras",
+    "fit does not call finalize_variable_values at its end, as it does for the two newer generations",
+    "Model.fit asks isinstance(self.optimizer, optimizer.Optimizer), which is the Keras 2 class",
+    "none: call it after fit; a second call changes nothing",
+)
+
+
+@functools.lru_cache(maxsize=None)
+def missing_when_none(base):
+    """Names of options that native optimizers of this version only have where they were given."""
+    native = type("Native", (base,), {"get_config": dict})("native")
+    return tuple(name for name in ("clipnorm", "clipvalue") if not hasattr(native, name))
