@@ -12,6 +12,7 @@ another one survives, or when a listed one is killed or gone.
 import argparse
 import ast
 import copy
+import multiprocessing
 import os
 import sys
 import time
@@ -120,7 +121,8 @@ def replacements(node):
             found.append(("without item %d" % position, changed))
     value = number(node)
     if value is not None:
-        found.append(("%r for %r" % (_other(value), value), ast.Num(_other(value)) if sys.version_info < (3, 8) else ast.Constant(_other(value))))
+        make = ast.Num if sys.version_info < (3, 8) else ast.Constant
+        found.append(("%r for %r" % (_other(value), value), make(_other(value))))
     return found
 
 
@@ -207,41 +209,48 @@ def known_equivalents():
     return {(rule, line, what): reason for rule, line, what, reason in rows}
 
 
+def examine(name):
+    """(name, number of mutants, [(line number, key)] of the survivors) of one rule."""
+    np.seterr(all="ignore")
+    with open(sys.modules[getattr(rules, name).__module__].__file__, encoding="utf-8") as stream:
+        source = stream.read()
+    judge, lines, count, survivors = Judge(name), source.splitlines(), 0, []
+    if not judge.survives(ast.parse(source)):
+        raise SystemExit("%s itself does not agree with its oracle" % name)
+    for line, what, tree in mutants(source):
+        count += 1
+        if judge.survives(tree):
+            survivors.append((line, (name, lines[line - 1].strip(), what)))
+    return name, count, survivors
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("rules", nargs="*", help="names; all by default")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--verbose", action="store_true", help="list the equivalent survivors too")
     options = parser.parse_args()
-    np.seterr(all="ignore")
     chosen = options.rules or rules.names()
     known = {key: reason for key, reason in known_equivalents().items() if key[0] in chosen}
     unused, bad, totals, start = set(known), 0, [0, 0, 0], time.time()
     print("%-20s %8s %8s %10s %9s" % ("rule", "mutants", "killed", "equivalent", "survivors"))
-    for name in chosen:
-        with open(sys.modules[getattr(rules, name).__module__].__file__, encoding="utf-8") as stream:
-            source = stream.read()
-        judge = Judge(name)
-        if not judge.survives(ast.parse(source)):
-            raise SystemExit("%s itself does not agree with its oracle" % name)
-        lines, count, equivalent, survivors = source.splitlines(), 0, [], []
-        for number_of_line, what, tree in mutants(source):
-            count += 1
-            if judge.survives(tree):
-                key = (name, lines[number_of_line - 1].strip(), what)
-                (equivalent if key in known else survivors).append((number_of_line, key))
-                unused.discard(key)
-        killed = count - len(equivalent) - len(survivors)
-        print("%-20s %8d %8d %10d %9d" % (name, count, killed, len(equivalent), len(survivors)))
-        for number_of_line, key in survivors:
-            print("    survives: line %d: %s   [%s]" % (number_of_line, key[1], key[2]))
-        if options.verbose:
-            for number_of_line, key in equivalent:
-                print("    equivalent: line %d: %s   [%s] %s" % (number_of_line, key[1], key[2], known[key]))
-        bad += len(survivors)
-        totals = [a + b for a, b in zip(totals, (count, killed, len(equivalent)))]
+    with multiprocessing.Pool(options.jobs) as pool:
+        for name, count, survivors in pool.imap(examine, chosen):
+            equivalent = [one for one in survivors if one[1] in known]
+            survivors = [one for one in survivors if one[1] not in known]
+            unused -= {key for _, key in equivalent}
+            killed = count - len(equivalent) - len(survivors)
+            print("%-20s %8d %8d %10d %9d" % (name, count, killed, len(equivalent), len(survivors)), flush=True)
+            for line, key in survivors:
+                print("    survives: line %d: %s   [%s]" % (line, key[1], key[2]))
+            for line, key in equivalent if options.verbose else []:
+                print("    equivalent: line %d: %s   [%s] %s" % (line, key[1], key[2], known[key]))
+            bad += len(survivors)
+            totals = [a + b for a, b in zip(totals, (count, killed, len(equivalent)))]
     for key in sorted(unused):
         print("listed as equivalent, but killed or gone: %s: %s [%s]" % key)
-    print("%d mutants, %d killed, %d equivalent, %d survivors, %.0f s" % (*totals, bad, time.time() - start))
+    seconds = time.time() - start
+    print("%d mutants, %d killed, %d equivalent, %d survivors, %.0f s" % (*totals, bad, seconds))
     return 1 if bad or unused else 0
 
 

@@ -63,10 +63,10 @@ def _capabilities(rule):
 
 
 def _by_shape(rule, slot):
-    """Whether this slot's existence or rank differs between shapes beyond the variable's own."""
-    shapes = [(), (4,), (4, 3), (2, 4, 3)]
-    seen = {(slot.exists_for(rule, shape), slot.shape_for(shape) == shape) for shape in shapes}
-    return len(seen) > 1 or slot.shape_for((4, 3)) not in ((4, 3), ())
+    """Whether some shapes have this slot and others do not, or it has a shape of its own."""
+    having = [shape for shape in [(), (4,), (4, 3), (2, 4, 3)] if slot.exists_for(rule, shape)]
+    own = any(slot.shape_for(shape) not in (shape, ()) for shape in having)
+    return own or len(having) not in (0, 4)
 
 
 def __getattr__(name):

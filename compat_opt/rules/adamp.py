@@ -1,6 +1,6 @@
 """Adam without growth of scale-invariant weights."""
 
-from compat_opt.rules.sgdp import without_radial_part
+from compat_opt.rules.sgdp import _without_radial_part
 from compat_opt.spec import Hyper, Slot, UpdateRule, checks
 
 
@@ -64,7 +64,7 @@ class AdamP(UpdateRule):
         velocity = beta_2 * slots.velocity + (1 - beta_2) * ops.square(grad)
         top = beta_1 * momentum + (1 - beta_1) * grad if self.nesterov else momentum
         step = top / (ops.sqrt(velocity / hyper.correction_2) + hyper.epsilon)
-        step, decay = without_radial_part(step, grad, var, hyper, ops)
+        step, decay = _without_radial_part(step, grad, var, hyper, ops)
         kept = 1 - hyper.learning_rate * decay
         new_var = var * kept - hyper.learning_rate / hyper.correction_1 * step
         return new_var, {"momentum": momentum, "velocity": velocity}

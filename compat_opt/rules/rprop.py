@@ -44,7 +44,7 @@ class Rprop(UpdateRule):
     previous_grad = Slot()
 
     def update(self, grad, var, slots, hyper, ops):
-        agreement = ops.sign(grad) * ops.sign(slots.previous_grad)
+        agreement = ops.sign(grad) * slots.previous_grad
         growth = ops.where(agreement > 0, hyper.eta_plus, 1.0)
         growth = ops.where(agreement < 0, hyper.eta_minus, growth)
         factor = ops.clip(slots.factor * growth, hyper.factor_min, hyper.factor_max)

@@ -50,12 +50,12 @@ class SGDP(UpdateRule):
     def update(self, grad, var, slots, hyper, ops):
         velocity = hyper.momentum * slots.velocity + (1 - hyper.dampening) * grad
         step = grad + hyper.momentum * velocity if self.nesterov else velocity
-        step, decay = without_radial_part(step, grad, var, hyper, ops)
+        step, decay = _without_radial_part(step, grad, var, hyper, ops)
         kept = 1 - hyper.learning_rate * decay / (1 - hyper.momentum)
         return var * kept - hyper.learning_rate * step, {"velocity": velocity}
 
 
-def without_radial_part(step, grad, var, hyper, ops):
+def _without_radial_part(step, grad, var, hyper, ops):
     """`step` without its component along var where grad is orthogonal to var, and the decay."""
     decay, axes = hyper.decay_in_step, tuple(range(var.ndim))
     if var.ndim < 2:

@@ -3,15 +3,12 @@
 from compat_opt.spec import Hyper, Slot, UpdateRule, checks
 
 
-def _columns(shape):
-    return shape[-1] if len(shape) > 1 else 0
-
-
-def _rows(shape):
-    rows = 1 if len(shape) > 1 else 0
+def _sides(shape):
+    """Rows and columns of a variable as a matrix: all axes but the last by the last."""
+    rows = 1
     for length in shape[:-1]:
         rows *= length
-    return rows
+    return rows, shape[-1]
 
 
 class Shampoo(UpdateRule):
@@ -56,16 +53,15 @@ class Shampoo(UpdateRule):
     largest_side = Hyper(1024, static=True, check=checks.non_negative)
 
     left = Slot(
-        shape=lambda shape: (_rows(shape), _rows(shape)),
-        when=lambda rule, shape: 0 < _rows(shape) <= rule.largest_side,
+        shape=lambda shape: _sides(shape)[:1] * 2,
+        when=lambda rule, shape: len(shape) > 1 and _sides(shape)[0] <= rule.largest_side,
     )
     right = Slot(
-        shape=lambda shape: (_columns(shape), _columns(shape)),
-        when=lambda rule, shape: 0 < _columns(shape) <= rule.largest_side,
+        shape=lambda shape: _sides(shape)[1:] * 2,
+        when=lambda rule, shape: len(shape) > 1 and _sides(shape)[1] <= rule.largest_side,
     )
     diagonal = Slot(
-        when=lambda rule, shape: len(shape) < 2
-        or min(_rows(shape), _columns(shape)) > rule.largest_side
+        when=lambda rule, shape: len(shape) < 2 or min(_sides(shape)) > rule.largest_side
     )
     velocity = Slot(when=lambda rule, shape: rule.momentum != 0)
 
@@ -75,7 +71,7 @@ class Shampoo(UpdateRule):
             new_slots["diagonal"] = slots.diagonal + ops.square(grad)
             step = grad / ops.sqrt(new_slots["diagonal"] + self.epsilon)
         else:
-            step = g = ops.reshape(grad, (_rows(grad.shape), _columns(grad.shape)))
+            step = g = ops.reshape(grad, _sides(grad.shape))
             transposed = ops.matrix_transpose(g)
             power = -0.25 if "left" in slots and "right" in slots else -0.5
             if "left" in slots:

@@ -28,9 +28,10 @@ def _uniform(position, seed, stream, step, variable):
 
 
 def normal(shape, seed, step, variable):
-    """Standard normal numbers; `step` is 1 at the first step."""
+    """Standard normal numbers, made in float32 as there; `step` is 1 at the first step."""
     out = np.zeros(shape)
     for position, k in enumerate(np.ndindex(*shape)):
-        radius = math.sqrt(-2 * math.log(1 - _uniform(position, seed, 1, step, variable)))
-        out[k] = radius * math.cos(2 * math.pi * _uniform(position, seed, 2, step, variable))
+        first = np.float32(_uniform(position, seed, 1, step, variable))
+        angle = np.float32(2 * math.pi) * np.float32(_uniform(position, seed, 2, step, variable))
+        out[k] = np.sqrt(np.float32(-2) * np.log(np.float32(1) - first)) * np.cos(angle)
     return out

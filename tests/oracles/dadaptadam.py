@@ -6,7 +6,7 @@ CASES = [
     {},
     {"d_0": 0.05, "beta_1": 0.7, "beta_2": 0.8, "epsilon": 0.3, "learning_rate": 0.5},
     {"d_0": 0.02, "growth_rate": 1.1, "beta_2": 0.7, "decay_in_step": 0.4},
-    {"d_0": 0.02, "bias_correction": True, "beta_2": 0.9, "epsilon": 0.05},
+    {"d_0": 0.02, "bias_correction": True, "beta_2": 0.8, "epsilon": 0.05},
 ]
 
 

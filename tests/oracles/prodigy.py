@@ -8,8 +8,8 @@ CASES = [
     {},
     {"d_0": 0.05, "beta_1": 0.7, "beta_2": 0.8, "epsilon": 0.3, "learning_rate": 0.5},
     {"d_0": 0.02, "d_coef": 3.0, "growth_rate": 1.3, "beta_2": 0.9, "decay_in_step": 0.4},
-    {"d_0": 0.02, "bias_correction": True, "beta_2": 0.9, "epsilon": 0.05},
-    {"d_0": 0.05, "safeguard_warmup": True, "learning_rate": 0.3, "beta_2": 0.9},
+    {"d_0": 0.02, "bias_correction": True, "beta_2": 0.8, "epsilon": 0.05},
+    {"d_0": 0.001, "safeguard_warmup": True, "learning_rate": 0.6, "beta_2": 0.9},
 ]
 
 

@@ -21,7 +21,7 @@ from compat_opt.adapters.reference import run_reference
 from compat_opt.testing.compare import assert_trajectories_close
 
 ORACLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "oracles")
-SHAPES = [(), (5,), (4, 3), (2, 3, 2), (3, 5), (2, 1, 2, 1, 2)]
+SHAPES = [(), (5,), (4, 3), (2, 3, 2), (3, 5), (2, 1, 1, 2, 1, 2)]
 STEPS = 14
 TOLERANCE = 1e-10
 
@@ -60,7 +60,7 @@ def _with_zeros(seed):
         gradients[step][2][1:3] = 0.0
         gradients[step][1][2] = 0.0
         gradients[step][0] = np.zeros(())
-    for step in (1, 7, 8):
+    for step in (10, 12):
         gradients[step][2][1, 1:] = 0.0
         gradients[step][3][0, :, 1] = 0.0
     return variables, gradients
@@ -69,6 +69,12 @@ def _with_zeros(seed):
 def _only_zeros(seed):
     variables, gradients = _random(seed)
     return variables, [[np.zeros_like(gradient) for gradient in row] for row in gradients]
+
+
+def _steady(seed):
+    """Gradients that keep their direction, so that step sizes that learn have something to learn."""
+    variables, gradients = _random(seed)
+    return variables, [[g + 0.3 * h for g, h in zip(gradients[0], row)] for row in gradients]
 
 
 def _uneven(seed):
@@ -83,6 +89,7 @@ PROBLEMS = {
     "ordinary": lambda: _random(0),
     "zeros among others": lambda: _with_zeros(1),
     "only zeros": lambda: _only_zeros(2),
+    "steady": lambda: _steady(6),
     "uneven": lambda: _uneven(3),
     "huge": lambda: _random(4, 1e6),
     "small": lambda: _random(5, 1e-5),
