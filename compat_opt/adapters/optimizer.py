@@ -13,6 +13,10 @@ from compat_opt.errors import ArgumentError, UnsupportedError
 _FIXED = ("use_ema", "gradient_accumulation_steps")
 
 
+#: TensorFlow's checkpoints look into dir() for these, and would save slots a second time.
+_NOT_IN_DIR = {"get_slot_names", "_create_or_restore_slot_variable"}
+
+
 class VariableList(list):
     """A list that can also be called: ``optimizer.variables`` and ``optimizer.variables()``."""
 
@@ -268,6 +272,9 @@ class CompiledOptimizer:
                     value, cls.layout_class.schedule_namespaces(cls.target), custom_objects
                 )
         return cls(**config)
+
+    def __dir__(self):
+        return sorted(set(object.__dir__(self)) - _NOT_IN_DIR)
 
     # Copies
 

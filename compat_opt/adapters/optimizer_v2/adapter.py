@@ -83,9 +83,9 @@ class Adapter(CompiledOptimizer):
         """The ops of one step, as tf.keras asks for in graphs."""
         return [self._step(zip(self.get_gradients(loss, params), params))]
 
-    def __dir__(self):
-        return sorted(set(object.__dir__(self)) | set(self._hyper))
-
+    @property
+    def _create_or_restore_slot_variable(self):
+        raise AttributeError(quirks.SLOTS_OF_CHECKPOINTS.workaround)
 
 
 def register(cls, name):

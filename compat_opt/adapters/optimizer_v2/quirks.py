@@ -32,6 +32,13 @@ EMA_AFTER_FIT = Quirk(
     "none: call it after fit; a second call changes nothing",
 )
 
+SLOTS_OF_CHECKPOINTS = Quirk(
+    "2.0-2.2",
+    "a checkpoint takes every object with _create_or_restore_slot_variable for an owner of slots",
+    "training/tracking/graph_view.py, _serialize_slot_variables; from 2.3 on it asks dir()",
+    "the attribute is missing: slots are dependencies of the optimizer, the same in all generations",
+)
+
 
 @functools.lru_cache(maxsize=None)
 def missing_when_none(base):
