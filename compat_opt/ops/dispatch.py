@@ -7,7 +7,10 @@ from compat_opt.ops import dtypes, random
 from compat_opt.ops.table import OPERATIONS
 from compat_opt.ops.value import Value
 
-_REAL_RESULT = ("abs", "real", "imag")
+#: Complex numbers have no order; NumPy would compare them part by part, TensorFlow would raise.
+_ORDERED = frozenset(
+    "atan2 ceil floor greater greater_equal less less_equal max maximum min minimum round".split()
+)
 
 
 class Ops:
@@ -103,6 +106,7 @@ class Ops:
                 strong = dtype if strong is None else dtypes.promote(strong, dtype)
         if weak:
             return [self._step_scalar(a) for a in arguments], True
+        _refuse_complex(operation, strong)
         if dtypes.is_floating(strong):
             target = strong
         elif all(isinstance(a, Value) and not a.weak or not isinstance(a, (Value, float)) for a in arguments):
@@ -125,8 +129,8 @@ class Ops:
     def _elementwise(self, name, *arguments):
         function = self.executor.function(name)
         if OPERATIONS[name].kind == "logical":
-            raws = [a.raw if isinstance(a, Value) else a for a in arguments]
             weak = all(isinstance(a, Value) and a.weak for a in arguments)
+            raws = [a.raw if weak else self.unwrap(a, "bool") for a in arguments]
             return self._result(function(*raws), arguments, weak)
         weak_only = all(
             isinstance(a, Value) and a.weak or isinstance(a, numbers.Number) for a in arguments
@@ -182,6 +186,8 @@ class Ops:
 
     def _reduce(self, name, x, axis=None, keepdims=False):
         raw = x.raw if isinstance(x, Value) else x
+        if name in _ORDERED:
+            _refuse_complex(name, self.executor.dtype(raw))
         raw = self.executor.function(name)(raw, axis, keepdims)
         return self._result(raw, (x,), isinstance(x, Value) and x.weak)
 
@@ -250,6 +256,16 @@ class Ops:
     def random_normal(self, shape, seed=0):
         """Standard normal numbers for this step and variable."""
         return self.astype(random.normal(self, tuple(shape), seed, self.entropy), self.compute_dtype)
+
+
+def _refuse_complex(name, dtype):
+    if name in _ORDERED and dtypes.is_complex(dtype):
+        raise RuleError(
+            "ops.%s needs numbers that have an order; complex numbers have none." % name,
+            "real values",
+            "dtype=%s" % dtype,
+            "Take ops.real, ops.abs or ops.abs_square first.",
+        )
 
 
 def _method(operation):

@@ -9,6 +9,8 @@ Kinds:
     shape: moves elements without computing.
     create: makes an array; ``dtype=None`` is the compute dtype.
     random: seeded random numbers, equal on all executors up to the rounding of log and cos.
+
+Operations that need an order (maximum, less, floor, ...) refuse complex values on every executor.
 """
 
 import collections

@@ -47,7 +47,7 @@ class Adam(UpdateRule):
 
     momentum = Slot()
     velocity = Slot()
-    velocity_hat = Slot(when=lambda rule, shape: rule.amsgrad)
+    velocity_hat = Slot(dtype="real", when=lambda rule, shape: rule.amsgrad)
 
     def prepare(self, shared, hyper, ops):
         correction_1 = 1 - hyper.beta_1 ** hyper.step
@@ -59,6 +59,6 @@ class Adam(UpdateRule):
         velocity = hyper.beta_2 * slots.velocity + (1 - hyper.beta_2) * ops.abs_square(grad)
         new_slots = {"momentum": momentum, "velocity": velocity}
         if self.amsgrad:
-            velocity = ops.maximum(slots.velocity_hat, velocity)
+            velocity = ops.maximum(slots.velocity_hat, ops.real(velocity))
             new_slots["velocity_hat"] = velocity
         return var - hyper.step_size * momentum / (ops.sqrt(velocity) + hyper.epsilon), new_slots

@@ -233,10 +233,10 @@ def accumulation(subject):
 
 @law("graph")
 def accumulation_compiled(subject):
-    """Accumulation inside a compiled step, with a variable that has a gradient in one call only."""
+    """Accumulation inside a compiled step, also of a variable without gradient in some calls, or in all."""
     values, gradients = subject.problem()
-    gradients[0][1] = None
-    gradients[4][0] = None
+    for call in (0, 4, 5):
+        gradients[call][1] = None
     subject.check(values, gradients, compiled=True, gradient_accumulation_steps=2)
 
 

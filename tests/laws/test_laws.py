@@ -1,0 +1,77 @@
+"""Every shipped rule keeps every law on every target: the list that users have as compat_opt.testing.LAWS."""
+
+import functools
+
+import pytest
+
+import compat_opt
+from compat_opt import rules
+from compat_opt.testing.laws import LAWS, run_law
+from compat_opt.testing.subject import Subject
+
+#: What every cell runs: {label: (rule, hyperparameters)}.
+CORE = {
+    "SGD": ("SGD", {"momentum": 0.9}),
+    "Adam": ("Adam", {}),
+    "AdamW": ("AdamW", {}),
+    "RMSprop": ("RMSprop", {}),
+    "Adagrad": ("Adagrad", {}),
+    "Nadam": ("Nadam", {}),
+    "Lion": ("Lion", {}),
+    "LAMB": ("LAMB", {}),
+    "Muon": ("Muon", {}),
+}
+
+#: The other branches of these rules: every cell runs the laws that see the formula, the long suite all.
+BRANCHES = {
+    "SGD_plain": ("SGD", {}),
+    "SGD_nesterov": ("SGD", {"momentum": 0.9, "nesterov": True}),
+    "Adam_amsgrad": ("Adam", {"amsgrad": True}),
+    "RMSprop_centered": ("RMSprop", {"momentum": 0.9, "centered": True}),
+}
+FORMULA_LAWS = ("dense", "dense_compiled", "sparse", "half_precision", "complex_variables", "save_and_continue")
+
+OTHERS = {name: (name, {}) for name in rules.names() if name not in CORE}
+
+TARGETS = compat_opt.targets()
+
+
+def cases(listed, laws=tuple(LAWS)):
+    return [
+        pytest.param(label, target, law, id="%s-%s-%s" % (label, target.key, law))
+        for label in listed
+        for target in TARGETS
+        for law in laws
+    ]
+
+
+needs_target = pytest.mark.skipif(not TARGETS, reason="no framework is installed here, so there is no target")
+
+
+@functools.lru_cache(maxsize=None)
+def subject_of(label, target):
+    name, hypers = dict(CORE, **dict(BRANCHES, **OTHERS))[label]
+    return Subject(getattr(rules, name), target, **hypers)
+
+
+def check(label, target, law):
+    subject = subject_of(label, target)
+    reason = subject.lacking(LAWS[law].needs)
+    if reason:
+        pytest.skip("does not apply: " + reason)
+    run_law(law, subject)
+
+
+@needs_target
+@pytest.mark.parametrize("label, target, law", cases(CORE) + cases(BRANCHES, FORMULA_LAWS))
+def test_core(label, target, law):
+    check(label, target, law)
+
+
+@pytest.mark.long
+@needs_target
+@pytest.mark.parametrize(
+    "label, target, law", cases(OTHERS) + cases(BRANCHES, [law for law in LAWS if law not in FORMULA_LAWS])
+)
+def test_all(label, target, law):
+    check(label, target, law)
