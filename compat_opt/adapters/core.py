@@ -41,8 +41,8 @@ class Core:
         self.compiled_in = False
         #: False while a user's override that did not pass it on was called with summed gradients.
         self.aggregate_hint = True
-        #: Traced steps by what they were traced for.
-        self.steps = {}
+        #: Traced steps, compiled updates and traced rules, by what they were made for.
+        self.steps, self.compiled, self._programs, self._neutral = {}, {}, {}, {}
         self.iterations = layout.counter("iteration", 64)
         hypers.create_variables()
         for name, declared in rule.shared().items():
@@ -125,6 +125,30 @@ class Core:
                 closest(name, self.slots[index]),
             )
         return self.slots[index][name]
+
+    def program(self, index):
+        """The traced update (`analysis.Program`) of variable number `index`."""
+        from compat_opt.adapters.analysis import trace_update
+
+        declared = self.rule.slots()
+        slots = {
+            name: self.layout.dtype(slot) for name, slot in self.slots[index].items() if name in declared
+        }
+        compute = dtypes.compute_dtype(self.layout.dtype(self.variables[index]))
+        key = (tuple(slots.items()), compute)
+        if key not in self._programs:
+            self._programs[key] = trace_update(self.rule, slots, compute)
+        return self._programs[key]
+
+    def zero_gradient_is_neutral(self, index):
+        """Whether rows without a gradient keep variable and slots; see `analysis`."""
+        from compat_opt.adapters.analysis import zero_gradient_is_neutral
+
+        declared = self.rule.slots()
+        names = tuple(name for name in self.slots[index] if name in declared)
+        if names not in self._neutral:
+            self._neutral[names] = zero_gradient_is_neutral(self.rule, names)
+        return self._neutral[names]
 
     # Gradients
 

@@ -17,6 +17,7 @@ _DEFAULTS = dict(
     loss_scale_factor=None,
     jit_compile="auto",
     check_numerics=False,
+    sparse="exact",
 )
 
 
@@ -31,6 +32,8 @@ class Options:
         gradient_accumulation_steps: None, or how many calls make one update (their mean).
         loss_scale_factor: None, or the number that the loss was multiplied by.
         jit_compile: "auto", True or False: whether the update is compiled with XLA.
+        sparse: "exact": a sparse gradient acts as its dense equal; "lazy": rows that it does not
+            touch keep their values and slots.
         check_numerics: raise on a NaN or infinite gradient before anything has changed.
     """
 
@@ -102,6 +105,10 @@ def _checked(name, value):
         if value not in (True, False, "auto"):
             refuse('True, False or "auto"')
         return value if value == "auto" else bool(value)
+    if name == "sparse":
+        if value not in ("exact", "lazy"):
+            refuse('"exact" or "lazy"')
+        return value
     if not isinstance(value, (bool, numbers.Integral)):
         refuse("True or False")
     return bool(value)

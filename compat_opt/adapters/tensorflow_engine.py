@@ -6,7 +6,7 @@ variable once, so that it needs no control dependencies and also works in TF1-st
 
 import tensorflow as tf
 
-from compat_opt.adapters import quirks
+from compat_opt.adapters import quirks, tensorflow_lowering, tensorflow_rows
 from compat_opt.adapters.step import Item, plan_call
 from compat_opt.errors import GradientError, UnsupportedError
 from compat_opt.ops import Ops, dtypes
@@ -112,7 +112,7 @@ def _whole_step(core, indexes, gradients, external, extended=None):
     }
 
     def on_device(_, parts):
-        return _device_step(core, list(held), parts, scalars, shared, now)
+        return _device_step(core, list(held), parts, scalars, shared, now, extended is not None)
 
     if extended is None:
         return on_device(None, bundle)
@@ -120,30 +120,60 @@ def _whole_step(core, indexes, gradients, external, extended=None):
     return None
 
 
-def _device_step(core, held, parts, scalars, shared, now):
+def _device_step(core, held, parts, scalars, shared, now, distributed=False):
     """The step on one device; `parts` holds that device's components of the variables."""
     options = core.options
-    items = []
+    items, choices, writers = [], [], []
     for i, variable, slots, calls, gradient in zip(
         held, parts["variables"], parts["slots"], parts["calls"], parts["gradients"]
     ):
-        compute = dtypes.compute_dtype(EXECUTOR.dtype(variable))
-        if gradient is not None:
-            gradient = densify(gradient, variable.shape[0] if variable.shape.rank else None, compute)
-            if options.loss_scale_factor:
-                gradient = gradient / tf.cast(options.loss_scale_factor, gradient.dtype)
+        choice = tensorflow_lowering.choose(core, i, isinstance(gradient, tf.IndexedSlices), distributed)
+        by_rows = choice.how.startswith("rows")
+        part = tensorflow_rows.Rows(variable, slots, gradient) if by_rows else _Whole(variable, slots, gradient)
+        scaled = part.gradient
+        if scaled is not None and options.loss_scale_factor:
+            scaled = scaled / tf.cast(options.loss_scale_factor, scaled.dtype)
         items.append(
             Item(
                 core.layout.name(core.variables[i]),
                 i,
-                tf.convert_to_tensor(variable),
-                gradient,
-                {name: tf.convert_to_tensor(slot) for name, slot in slots.items()},
+                part.value,
+                scaled,
+                part.slot_values,
                 core.decays[i],
                 core.layout.constraint(core.variables[i]),
                 None if calls is None else tf.convert_to_tensor(calls),
+                part.finish,
             )
         )
+        choices.append(choice)
+        writers.append(part)
+    present = range(len(items))
+    if core.micro_step is None:
+        present = [p for p, item in enumerate(items) if item.gradient is not None]
+    lowering = tensorflow_lowering.TensorFlowLowering(
+        core,
+        [items[p] for p in present],
+        [choices[p] for p in present],
+        [parts["variables"][p] for p in present],
+        [parts["slots"][p] for p in present],
+    )
+
+    def commit(outcome):
+        made = list(outcome.in_place)
+        for position, value in outcome.variables.items():
+            made.extend(writers[present[position]].write(value, outcome.slots.get(position, {})))
+        for position, values in outcome.slots.items():
+            if position not in outcome.variables:
+                made.extend(writers[present[position]].write(None, values))
+        assigned = [(parts["calls"][present[p]], value) for p, value in outcome.calls.items()]
+        assigned.extend((parts["shared"][name], value) for name, value in outcome.shared.items())
+        assigned.extend(zip(parts["counts"], (outcome.iterations, outcome.micro_step)))
+        made.extend(v.assign(value, read_value=False) for v, value in assigned if value is not None)
+        if tf.executing_eagerly():
+            return tf.constant(True)
+        return tf.group(*[op for op in made if op is not None])
+
     with tf.control_dependencies(_finite_checks(items) if options.check_numerics else []):
         due, on_due, otherwise = plan_call(
             core.rule,
@@ -154,36 +184,33 @@ def _device_step(core, held, parts, scalars, shared, now):
             shared,
             now[0],
             now[1] if len(now) > 1 else None,
+            lowering,
         )
-
-        present = [p for p, item in enumerate(items) if due is not None or item.gradient is not None]
-
-        def commit(outcome):
-            assigned = []
-            for position, value in outcome.variables.items():
-                assigned.append((parts["variables"][present[position]], value))
-            for position, values in outcome.slots.items():
-                slots = parts["slots"][present[position]]
-                assigned.extend((slots[name], value) for name, value in values.items())
-            for position, value in outcome.calls.items():
-                assigned.append((parts["calls"][present[position]], value))
-            assigned.extend((parts["shared"][name], value) for name, value in outcome.shared.items())
-            for variable, value in zip(parts["counts"], (outcome.iterations, outcome.micro_step)):
-                if value is not None:
-                    assigned.append((variable, value))
-            return _assign_all(assigned)
-
         if due is None:
             return commit(on_due())
         return tf.cond(due, lambda: commit(on_due()), lambda: commit(otherwise()))
 
 
-def _assign_all(assigned):
-    """Assign each variable once; the grouping op in TF1-style graphs, else a constant or None."""
-    made = [variable.assign(value, read_value=False) for variable, value in assigned]
-    if tf.executing_eagerly():
-        return tf.constant(True)
-    return tf.group(*[op for op in made if op is not None])
+class _Whole:
+    """A variable that is updated as a whole: its values, and how new ones are written."""
+
+    finish = None
+
+    def __init__(self, variable, slots, gradient):
+        self._variable = variable
+        self._slots = slots
+        self.value = tf.convert_to_tensor(variable)
+        self.slot_values = {name: tf.convert_to_tensor(slot) for name, slot in slots.items()}
+        self.gradient = gradient
+        if gradient is not None:
+            rows = variable.shape[0] if variable.shape.rank else None
+            self.gradient = densify(gradient, rows, dtypes.compute_dtype(EXECUTOR.dtype(variable)))
+
+    def write(self, value, slots):
+        """Assign what is new."""
+        new = [] if value is None else [(self._variable, value)]
+        new.extend((self._slots[name], slot) for name, slot in slots.items())
+        return [variable.assign(tensor, read_value=False) for variable, tensor in new]
 
 
 def _finite_checks(items):

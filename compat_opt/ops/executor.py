@@ -1,6 +1,8 @@
 """What an executor has to provide: the few primitives beside the functions of the table."""
 
+import functools
 import numbers
+import operator
 
 
 class Executor:
@@ -50,6 +52,20 @@ class Executor:
     def getitem(self, tensor, key):
         """Basic indexing: ints, slices, None and Ellipsis."""
         return tensor[key]
+
+    def join(self, tensors):
+        """The elements of several tensors as one vector."""
+        reshape = self.function("reshape")
+        return self.function("concat")([reshape(tensor, (-1,)) for tensor in tensors], 0)
+
+    def split(self, vector, shapes):
+        """A vector that was joined, as tensors of these shapes again."""
+        parts, start, reshape = [], 0, self.function("reshape")
+        for shape in shapes:
+            size = functools.reduce(operator.mul, shape, 1)
+            parts.append(reshape(vector[start : start + size], shape))
+            start += size
+        return parts
 
     def eye(self, n, dtype):
         """The identity matrix of n rows."""

@@ -1,5 +1,8 @@
 """The operations on TensorFlow tensors, TF 2.0 and later, eager and in graphs."""
 
+import functools
+import operator
+
 import tensorflow as tf
 
 from compat_opt.ops.executor import Executor
@@ -134,6 +137,16 @@ class TensorFlowExecutor(Executor):
 
     def cast(self, tensor, dtype):
         return tf.cast(tensor, dtype)
+
+    def join(self, tensors):
+        # Vectors are left as they are: every node of the graph is paid for in each step.
+        flat = [tensor if tensor.shape.rank == 1 else tf.reshape(tensor, [-1]) for tensor in tensors]
+        return tf.concat(flat, 0)
+
+    def split(self, vector, shapes):
+        sizes = [functools.reduce(operator.mul, shape, 1) for shape in shapes]
+        parts = tf.split(vector, sizes)
+        return [p if len(shape) == 1 else tf.reshape(p, shape) for p, shape in zip(parts, shapes)]
 
     def eye(self, n, dtype):
         return tf.eye(n, dtype=dtype)

@@ -20,6 +20,7 @@ OPTIONS = (
     "loss_scale_factor",
     "jit_compile",
     "check_numerics",
+    "sparse",
 )
 
 #: Slots that every compiled optimizer may add to a variable, after the rule's own.

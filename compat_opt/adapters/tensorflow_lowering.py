@@ -1,0 +1,218 @@
+"""How updates are carried out on TensorFlow: joined, compiled, by a fused kernel, or as they are.
+
+Numbers: a joined update equals the plain one up to the last bit of sqrt, exp, log and pow, which
+can differ between the middle and the end of a vector; a compiled one up to a few units in the
+last place, since XLA contracts multiplications and additions; a fused kernel likewise.
+"""
+
+import tensorflow as tf
+
+from compat_opt.adapters import quirks, tensorflow_fused
+from compat_opt.adapters.namespace import Namespace
+from compat_opt.adapters.update import Lowering
+from compat_opt.errors import UnsupportedError
+from compat_opt.ops import Ops, Value, dtypes
+from compat_opt.ops.tensorflow_executor import TensorFlowExecutor
+
+_EXECUTOR = TensorFlowExecutor()
+
+#: Variables of at most this many elements are joined; larger ones are worth a kernel of their own.
+JOIN_LIMIT = 1 << 16
+
+
+class Choice:
+    """How one variable is updated: "plain", "joined", "xla", "fused", "rows" or "rows lazy", and why."""
+
+    __slots__ = ("how", "kernel", "why")
+
+    def __init__(self, how, why, kernel=None):
+        self.how = how
+        self.why = why
+        self.kernel = kernel
+
+
+def choose(core, index, sparse, distributed=False):
+    """The `Choice` for the optimizer's variable number `index`.
+
+    Args:
+        core: the optimizer's `Core`.
+        index: the variable's position.
+        sparse: whether its gradient is an IndexedSlices.
+        distributed: whether a tf.distribute strategy places the variable.
+
+    Raises:
+        UnsupportedError: sparse="lazy" was asked for, and the rule is not elementwise.
+    """
+    if sparse:
+        return _choose_sparse(core, index, distributed)
+    layout, options = core.layout, core.options
+    variable = core.variables[index]
+    size = _size(layout.shape(variable))
+    if layout.constraint(variable) is not None:
+        return Choice("plain", "it has a constraint")
+    program = core.program(index)
+    if not program.elementwise:
+        return Choice("plain", "the rule is not elementwise: %s" % program.why)
+    if size == 0:
+        return Choice("plain", "it is empty")
+    if size <= JOIN_LIMIT:
+        return Choice("joined", "it has %d elements, and the rule is elementwise" % size)
+    kernel, why_not = _kernel(core, index, program, distributed)
+    if kernel is not None:
+        return Choice("fused", "the rule is what %s computes" % kernel.name, kernel)
+    if options.jit_compile is False:
+        return Choice("plain", "jit_compile=False; " + why_not)
+    if distributed:
+        return Choice("plain", "a strategy places it; " + why_not)
+    if not quirks.XLA_ARGUMENT:
+        return Choice("plain", "this TensorFlow can't compile a function with XLA; " + why_not)
+    if layout.returns_ops():
+        return Choice("plain", "a TF1-style graph; " + why_not)
+    return Choice("xla", "it has %d elements; %s" % (size, why_not))
+
+
+def _choose_sparse(core, index, distributed):
+    layout, options = core.layout, core.options
+    program = core.program(index)
+    lazy = options.sparse == "lazy"
+    against = None
+    if not program.elementwise:
+        against = "the rule is not elementwise: %s" % program.why
+    elif options.use_ema:
+        against = "a moving average is kept of all rows"
+    elif core.micro_step is not None:
+        against = "gradients are accumulated"
+    elif layout.constraint(core.variables[index]) is not None:
+        against = "it has a constraint"
+    if against and lazy:
+        raise UnsupportedError(
+            "sparse='lazy' can't update variable %s by rows: %s." % (layout.name(core.variables[index]), against),
+            "an elementwise rule, without moving average, accumulation and constraint",
+            "sparse='lazy'",
+            "Leave sparse out for the exact result.",
+            layout.describe(),
+        )
+    if lazy:
+        return Choice("rows lazy", "sparse='lazy': rows that are not touched keep variable and slots")
+    if not against and core.decays[index] and core.hypers.sources["weight_decay"].kind != "off":
+        against = "weight decay moves all rows"
+    if not against and not core.zero_gradient_is_neutral(index):
+        against = "a zero gradient moves the variable or a slot"
+    if not against:
+        return Choice("rows", "a zero gradient leaves variable and slots alone")
+    dense = choose(core, index, False, distributed)
+    return Choice(dense.how, "the sparse gradient is made dense: %s; %s" % (against, dense.why), dense.kernel)
+
+
+def _kernel(core, index, program, distributed):
+    """(kernel match, why there is none)."""
+    layout, options = core.layout, core.options
+    storage = layout.dtype(core.variables[index])
+    if options.use_ema:
+        return None, "a moving average is kept"
+    if options.gradient_accumulation_steps or distributed:
+        return None, "kernels can't be masked"
+    if storage != dtypes.compute_dtype(storage) or storage not in ("float32", "float64"):
+        return None, "there are fused kernels for float32 and float64 only"
+    if core.decays[index] and core.hypers.sources["weight_decay"].kind != "off":
+        return None, "weight decay comes before the update"
+    match = tensorflow_fused.match(program)
+    return match, "" if match else "no fused kernel computes this rule"
+
+
+def _size(shape):
+    count = 1
+    for length in shape:
+        count *= length or 0
+    return count
+
+
+class TensorFlowLowering(Lowering):
+    """Carries out the choices for the items of one call.
+
+    Args:
+        core: the optimizer's `Core`.
+        items: the items in the order in which they are updated.
+        choices: a `Choice` for each.
+        variables, slots: the tf.Variables behind the items, for fused kernels.
+    """
+
+    def __init__(self, core, items, choices, variables, slots):
+        self.core = core
+        self.items = items
+        self.choices = choices
+        self.variables = variables
+        self.slots = slots
+
+    def groups(self, items):
+        """Joined variables with the same dtypes, slots and decay make a group."""
+        groups, by_key = [], {}
+        for position, (item, choice) in enumerate(zip(items, self.choices)):
+            if choice.how != "joined":
+                groups.append([position])
+                continue
+            key = (
+                item.variable.dtype.name,
+                tuple((name, slot.dtype.name) for name, slot in item.slots.items()),
+                item.decays,
+            )
+            if key not in by_key:
+                by_key[key] = []
+                groups.append(by_key[key])
+            by_key[key].append(position)
+        return groups
+
+    def in_place(self, position, hyper, gradient):
+        """The fused kernel's op, where one was chosen."""
+        choice = self.choices[position]
+        if choice.how != "fused":
+            return None
+        return choice.kernel.apply(
+            self.variables[position], self.slots[position], hyper, gradient, Ops(_EXECUTOR)
+        )
+
+    def update(self, positions, apply, ops, hyper, gradient, value, slots):
+        """Through XLA where that was chosen."""
+        if self.choices[positions[0]].how != "xla":
+            return apply(ops, hyper, gradient, value, slots)
+        statics, names, scalars = {}, [], []
+        for name in hyper:
+            entry = hyper[name]
+            if isinstance(entry, Value):
+                names.append(name)
+                scalars.append(entry.raw)
+            else:
+                statics[name] = entry
+        slot_names = list(slots)
+        key = (
+            tuple(names),
+            tuple((n, slots[n].dtype) for n in slot_names),
+            ops.compute_dtype,
+            self.items[positions[0]].decays,
+            self.core.version,
+        )
+        compiled = self.core.compiled.get(key)
+        if compiled is None:
+            compiled = self._compile(apply, statics, names, slot_names, ops.compute_dtype)
+            self.core.compiled[key] = compiled
+        flat = lambda x: tf.reshape(x.raw, [-1])  # noqa: E731
+        shape = value.shape
+        new_value, new_slots = compiled(
+            flat(gradient), flat(value), [flat(slots[n]) for n in slot_names], scalars
+        )
+        wrap = lambda x: Value(tf.reshape(x, shape), ops)  # noqa: E731
+        return wrap(new_value), {name: wrap(x) for name, x in zip(slot_names, new_slots)}
+
+    def _compile(self, apply, statics, names, slot_names, compute_dtype):
+        def update(gradient, value, slots, scalars):
+            each = Ops(_EXECUTOR, compute_dtype)
+            hyper = Namespace("rule", "hyper", statics)
+            hyper.add_all({name: Value(raw, each, weak=True) for name, raw in zip(names, scalars)})
+            own = {name: Value(raw, each) for name, raw in zip(slot_names, slots)}
+            new_value, new_slots = apply(
+                each, hyper, Value(gradient, each), Value(value, each), Namespace("rule", "slots", own)
+            )
+            kept = [each.unwrap(new_slots.get(n, own[n]), own[n].dtype) for n in slot_names]
+            return each.unwrap(new_value, compute_dtype), kept
+
+        return tf.function(update, autograph=False, **{quirks.XLA_ARGUMENT: True})

@@ -1,0 +1,236 @@
+"""One update of all variables: clip, measure, prepare, then the rule for each of them."""
+
+from compat_opt.adapters.contract import check_scalars, checked_update
+from compat_opt.adapters.namespace import Namespace
+from compat_opt.errors import RuleError
+from compat_opt.ops import Value, dtypes
+
+
+class Outcome:
+    """What a call changes; whatever is not mentioned keeps its value.
+
+    Attributes:
+        variables: {position in the items: new value}.
+        slots: {position in the items: {slot name: new value}}.
+        calls: {position in the items: new count}.
+        shared: {name: new value}.
+        iterations, micro_step: new counts, or None.
+        in_place: ops that have changed variables and slots already; their entries are empty.
+    """
+
+    __slots__ = "variables slots calls shared iterations micro_step in_place".split()
+
+    def __init__(self):
+        self.variables = {}
+        self.slots = {}
+        self.calls = {}
+        self.shared = {}
+        self.iterations = None
+        self.micro_step = None
+        self.in_place = []
+
+
+class Lowering:
+    """How updates are carried out; this one calls the rule once for each variable.
+
+    Engines have subclasses that join small variables, compile, or call fused kernels.
+    """
+
+    def groups(self, items):
+        """Lists of positions in `items`; the variables of a list are updated as one vector."""
+        return [[position] for position in range(len(items))]
+
+    def update(self, positions, apply, ops, hyper, gradient, value, slots):
+        """``apply(ops, hyper, gradient, value, slots)`` -> (new value, {name: new slot})."""
+        return apply(ops, hyper, gradient, value, slots)
+
+    def in_place(self, position, hyper, gradient):
+        """An op that updates the variable and its slots in place, or None."""
+        return None
+
+
+def gradient_value(ops, item):
+    """An item's gradient in the compute dtype of its variable."""
+    return ops.astype(Value(item.gradient, ops), dtypes.compute_dtype(ops.executor.dtype(item.variable)))
+
+
+def update_all(rule, options, ops, items, scalars, shared, iterations, lowering, gradients=None):
+    """Update every item.
+
+    Args:
+        rule, options, ops, scalars, shared, iterations, lowering: as for `step.plan_call`.
+        items: those that have a gradient.
+        gradients: Values in place of the items' own gradients (their means, when accumulating).
+
+    Returns:
+        An `Outcome`.
+    """
+    stepping = rule.for_step()
+    if gradients is None:
+        gradients = [gradient_value(ops, item) for item in items]
+    gradients = clip(ops, gradients, options)
+    gradients = [g if item.finish is None else item.finish(g) for item, g in zip(items, gradients)]
+    step = ops.scalar(iterations) + 1.0
+    ops.entropy = (step.raw,)
+    hyper = Namespace(type(rule).__name__, "hyper", {"step": step})
+    for name, declared in rule.hypers().items():
+        if declared.static:
+            hyper.add(name, getattr(rule, name))
+        else:
+            hyper.add(name, None if scalars[name] is None else ops.scalar(scalars[name]))
+    owner, declared_slots = type(rule).__name__, rule.slots()
+    per_variable, values, slots = [], [], []
+    for item in items:
+        each = ops.for_variable(dtypes.compute_dtype(ops.executor.dtype(item.variable)), item.index)
+        own = {name: Value(item.slots[name], each) for name in declared_slots if name in item.slots}
+        per_variable.append(each)
+        values.append(each.astype(Value(item.variable, each), each.compute_dtype))
+        slots.append(Namespace(owner, "slots", own))
+    if rule.overrides("measure"):
+        hyper.add_all({name: ops.scalar(shared[name]) for name in rule.shared()})
+        hyper.add_all(_measured(stepping, ops, per_variable, items, gradients, values, slots, hyper))
+    outcome = Outcome()
+    _prepare(rule, stepping, ops, shared, hyper, outcome)
+
+    def apply_to(item):
+        def apply(each, hyper, gradient, value, slots):
+            if item.decays and hyper.get("weight_decay") is not None:
+                value = value - value * (hyper.weight_decay * hyper.get("learning_rate", 1.0))
+            returned = stepping.update(gradient, value, slots, hyper, each)
+            return checked_update(rule, item.name, value, slots, returned, each)
+
+        return apply
+
+    for positions in lowering.groups(items):
+        first = positions[0]
+        if len(positions) == 1:
+            item, each = items[first], per_variable[first]
+            op = lowering.in_place(first, hyper, gradients[first])
+            if op is not None:
+                outcome.in_place.append(op)
+                outcome.variables[first] = None
+                outcome.slots[first] = {}
+                continue
+            parts = (gradients[first], values[first], slots[first])
+        else:
+            item, each, parts = join(ops, positions, items, gradients, values, slots)
+        new_value, new_slots = lowering.update(positions, apply_to(item), each, hyper, *parts)
+        new_slots = {n: each.unwrap(v, parts[2][n].dtype) for n, v in new_slots.items()}
+        new_variable = _finish(options, each, item, new_value, step, new_slots)
+        if len(positions) == 1:
+            outcome.variables[first], outcome.slots[first] = new_variable, new_slots
+        else:
+            split(each, positions, items, new_variable, new_slots, outcome)
+    outcome.iterations = iterations + 1
+    return outcome
+
+
+def join(ops, positions, items, gradients, values, slots):
+    """Several items as one: their elements in one vector.
+
+    Returns:
+        ``(item, ops, (gradient, value, slots))`` of the vector.
+    """
+    first = items[positions[0]]
+    each = ops.for_variable(gradients[positions[0]].dtype, first.index)
+
+    def joined(of):
+        return Value(ops.executor.join([of(position) for position in positions]), each)
+
+    names = list(slots[positions[0]])
+    own = {name: joined(lambda p: slots[p][name].raw) for name in names}
+    engine_slots = {}
+    if "average" in first.slots:
+        engine_slots["average"] = joined(lambda p: items[p].slots["average"]).raw
+    # Of `variable` only the dtype is looked at from here on.
+    name = "%s and %d others" % (first.name, len(positions) - 1)
+    item = type(first)(name, first.index, first.variable, None, engine_slots, first.decays)
+    gradient = joined(lambda p: gradients[p].raw)
+    value = joined(lambda p: values[p].raw)
+    return item, each, (gradient, value, Namespace("rule", "slots", own))
+
+
+def split(ops, positions, items, new_variable, new_slots, outcome):
+    """Write a joined result into the outcome, each variable's part in its own shape."""
+    shapes = [ops.executor.shape(items[p].variable) for p in positions]
+    for position, part in zip(positions, ops.executor.split(new_variable, shapes)):
+        outcome.variables[position] = part
+        outcome.slots[position] = {}
+    for name, vector in new_slots.items():
+        for position, part in zip(positions, ops.executor.split(vector, shapes)):
+            outcome.slots[position][name] = part
+
+
+def clip(ops, gradients, options):
+    """The gradients (Values) after the one kind of clipping that is on."""
+    if options.clipvalue is not None:
+        limit = abs(options.clipvalue)
+        return [ops.clip(gradient, -limit, limit) for gradient in gradients]
+    if options.clipnorm is not None:
+        return [_scaled(ops, g, ops.vector_norm(g), options.clipnorm) for g in gradients]
+    if options.global_clipnorm is not None:
+        squares = [ops.scalar(ops.vector_norm(gradient).raw) for gradient in gradients]
+        total = squares[0] * squares[0]
+        for norm in squares[1:]:
+            total = total + norm * norm
+        norm = ops.sqrt(total)
+        return [_scaled(ops, gradient, norm, options.global_clipnorm) for gradient in gradients]
+    return gradients
+
+
+def _scaled(ops, gradient, norm, limit):
+    """gradient * limit / max(norm, limit): unchanged up to the limit; NaN stays NaN."""
+    return gradient * (limit / ops.maximum(norm, limit))
+
+
+def _measured(stepping, ops, per_variable, items, gradients, values, slots, hyper):
+    sums = {}
+    for position, each in enumerate(per_variable):
+        measured = stepping.measure(gradients[position], values[position], slots[position], hyper, each)
+        check_scalars(stepping, "measure", measured)
+        for name, number in measured.items():
+            number = ops.scalar(number.raw if isinstance(number, Value) else number)
+            if number.shape != ():
+                raise RuleError(
+                    "measure() returned %r with a shape." % name,
+                    "a scalar",
+                    "shape=%s for variable %s" % (number.shape, items[position].name),
+                    "Reduce it with ops.sum.",
+                )
+            sums[name] = number if name not in sums else sums[name] + number
+    return sums
+
+
+def _prepare(rule, stepping, ops, shared, hyper, outcome):
+    """Run prepare(); its scalars go into `hyper`, those declared Shared into the outcome."""
+    if not rule.overrides("prepare"):
+        return
+    declared = rule.shared()
+    present = Namespace(
+        type(rule).__name__, "shared", {name: ops.scalar(shared[name]) for name in declared}
+    )
+    prepared = stepping.prepare(present, hyper, ops)
+    check_scalars(rule, "prepare", prepared)
+    for name, number in prepared.items():
+        value = ops.scalar(number.raw if isinstance(number, Value) else number)
+        hyper.add(name, value)
+        if name in declared:
+            outcome.shared[name] = ops.unwrap(value, declared[name].dtype)
+
+
+def _finish(options, ops, item, new_value, step, new_slots):
+    """The new value in the variable's dtype, after moving average, overwriting and constraint."""
+    storage = ops.executor.dtype(item.variable)
+    stored = ops.unwrap(new_value, storage)
+    if options.use_ema:
+        momentum = options.ema_momentum
+        now = ops.astype(Value(stored, ops), ops.compute_dtype)
+        average = Value(item.slots["average"], ops) * momentum + now * (1.0 - momentum)
+        new_slots["average"] = average.raw
+        if options.ema_overwrite_frequency:
+            every = float(options.ema_overwrite_frequency)
+            due = step == every * ops.floor(step / every)
+            stored = ops.unwrap(ops.where(due, average, now), storage)
+    if item.constraint is not None:
+        stored = item.constraint(stored)
+    return stored
