@@ -26,6 +26,7 @@ def add_arguments(parser):
     chosen.add_argument("--all", action="store_true", help="every release of the table, each at its last patch")
     parser.add_argument("--list", action="store_true", help="print the cells and what they need, and run nothing")
     add_common_arguments(parser)
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="cells at a time (default 1)")
     parser.add_argument("--laws", metavar="LIST", help="only these laws or checks; none: no laws")
     parser.add_argument("--no-times", action="store_true", help="leave out the step times")
     parser.add_argument("--record", metavar="DIR", help="write the traces there, as baselines")
@@ -46,7 +47,6 @@ def add_common_arguments(parser):
     parser.add_argument("--tolerance", type=float, metavar="X", help="distances up to this agree, as a part of the way moved")
     parser.add_argument("--with", dest="extra", action="append", default=[], metavar="PACKAGE", help="install this too; may be repeated")
     parser.add_argument("--path", action="append", default=[], metavar="DIR", help="import from there (default: the current folder)")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="cells at a time (default 1)")
     parser.add_argument("--timeout", type=float, default=1200, metavar="SECONDS", help="per cell (default 1200)")
     parser.add_argument("--again", action="store_true", help="run cells again that have a result")
 
@@ -62,7 +62,7 @@ def settings_of(arguments, laws=None, time=True):
         dtype=arguments.dtype,
         laws=laws,
         time=time,
-        jobs=max(1, arguments.jobs),
+        jobs=max(1, getattr(arguments, "jobs", 1)),
         timeout=arguments.timeout,
         again=arguments.again,
         extra=tuple(arguments.extra),

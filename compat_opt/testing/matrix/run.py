@@ -85,9 +85,20 @@ class MatrixRun:
         """The `Analysis` of the rows."""
         return Analysis(self.rows, self.subject.is_rule, self.settings.tolerance)
 
-    def key(self, cell, environment):
-        """The key of a cell's result."""
-        return cache.digest(self.source, self.workload_source, environment.key, self.job(cell), cell.release.environ)
+    def key(self, cell, environment, whole=False):
+        """The key of a cell's result, or of the one with all laws and times, which serves too."""
+        job = dict(self.job(cell), laws=None, time=True) if whole else self.job(cell)
+        return cache.digest(self.source, self.workload_source, environment.key, job, cell.release.environ)
+
+    def _part(self, result):
+        """The part of a result that was asked for: fewer laws may be kept where fewer are looked at."""
+        wanted = self.settings.laws
+        if wanted is None or result["status"] not in RAN:
+            return result
+        laws = {name: law for name, law in result["laws"].items() if name in wanted}
+        broken = [name for name, law in laws.items() if law["status"] == "broken"]
+        message = "broken: %s" % ", ".join(broken) if broken else ""
+        return dict(result, laws=laws, status="failed" if broken else "passed", message=message)
 
     def job(self, cell):
         """What the worker is told."""
@@ -108,10 +119,11 @@ class MatrixRun:
         }
 
     def _cell(self, cell, environment):
-        key = self.key(cell, environment)
-        found = self.results.find(key)
-        if found is not None:
-            return dict(found, reused=True, key=key)
+        key, whole = self.key(cell, environment), self.key(cell, environment, whole=True)
+        for candidate in (key, whole):
+            found = self.results.find(candidate)
+            if found is not None:
+                return dict(self._part(found), reused=True, key=candidate)
         result, work = process.run_cell(
             cell, self.job(cell), environment, self.package, self.processes, self.settings.timeout
         )
