@@ -83,7 +83,7 @@ class OnTarget:
         return model
 
     def compile(self, model, optimizer, **kwargs):
-        model.compile(optimizer=optimizer, loss="mse", **kwargs)
+        model.compile(optimizer=optimizer, loss=self.keras.losses.MeanSquaredError(), **kwargs)
         return model
 
     def fit(self, model, x, y, **kwargs):

@@ -42,7 +42,7 @@ class Core:
         #: False while a user's override that did not pass it on was called with summed gradients.
         self.aggregate_hint = True
         #: Traced steps, compiled updates and traced rules, by what they were made for.
-        self.steps, self.compiled, self._programs, self._neutral = {}, {}, {}, {}
+        self.steps, self.compiled, self._programs, self._neutral, self._choices = {}, {}, {}, {}, {}
         self.iterations = layout.counter("iteration", 64)
         hypers.create_variables()
         for name, declared in rule.shared().items():
@@ -149,6 +149,13 @@ class Core:
         if names not in self._neutral:
             self._neutral[names] = zero_gradient_is_neutral(self.rule, names)
         return self._neutral[names]
+
+    def choice(self, index, choose):
+        """choose(self, index), kept while the settings stay as they are."""
+        key = (index, self.version, self.hypers.version)
+        if key not in self._choices:
+            self._choices[key] = choose(self, index)
+        return self._choices[key]
 
     # Gradients
 
@@ -305,10 +312,13 @@ class Core:
                 "%d arrays" % len(arrays),
                 "Weights come from get_weights() of an optimizer with the same rule and options.",
             )
+        import numpy as np
+
+        arrays = [np.array(array) for array in arrays]  # copies: an H5 file is closed before build()
         for number, (variable, array) in enumerate(zip(own, arrays)):
             self._check_shape("weights[%d]" % number, variable, array)
         for variable, array in zip(own, arrays):
-            self.layout.assign(variable, array)
+            self.layout.restore(variable, array)
         self._pending = arrays[len(own) :] or None
 
     def _check_shape(self, what, variable, array):
@@ -352,7 +362,7 @@ class Core:
             return
         pending, self._pending = self._pending, None
         for variable, array in zip(self.state_variables()[self.scalar_count() :], pending):
-            self.layout.assign(variable, array)
+            self.layout.restore(variable, array)
 
     def pending_arrays(self):
         """Weights that wait for their variables, for copies and pickles made before build()."""

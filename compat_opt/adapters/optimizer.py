@@ -127,7 +127,7 @@ class CompiledOptimizer:
         return self.apply_gradients(self.compute_gradients(loss, var_list, tape, grad_loss))
 
     def compute_gradients(self, loss, var_list, tape=None, grad_loss=None):
-        """[(gradient, variable)] of `loss`; arguments as for `minimize`."""
+        """[(gradient, variable)] of `loss`, times loss_scale_factor; arguments as for `minimize`."""
         if not callable(loss) and tape is None:
             raise ArgumentError(
                 "A loss that is computed already needs the tape that recorded it.",
@@ -196,6 +196,19 @@ class CompiledOptimizer:
         """
         self._core.set_arrays(weights)
 
+    def save_own_variables(self, store):
+        """Write the state into a .keras file, by position in `variables`."""
+        for number, array in enumerate(self._core.arrays()):
+            store[str(number)] = array
+
+    def load_own_variables(self, store):
+        """Read the state from a .keras file.
+
+        Raises:
+            StateError: the file holds another number of variables, or other shapes.
+        """
+        self._core.set_arrays([store[str(number)][()] for number in range(len(store.keys()))])
+
     def get_slot(self, var, slot_name):
         """The state variable `slot_name` of a model variable."""
         return self._core.slot(self._core.layout.variable(var), slot_name)
@@ -206,6 +219,26 @@ class CompiledOptimizer:
         for slots in self._core.slots:
             names.extend(name for name in slots if name not in names)
         return names
+
+    def explain(self, sparse=()):
+        """How each variable is updated, and why.
+
+        Args:
+            sparse: the variables whose gradients are sparse; the others' are dense.
+
+        Returns:
+            A string with a line per variable: name, shape, dtype, "plain", "joined", "xla",
+            "fused", "rows" or "rows lazy", and the reason.
+        """
+        core = self._core
+        by_rows = {core.index_of(core.layout.variable(v)) for v in sparse}
+        lines = []
+        for index, variable in enumerate(core.variables):
+            choice = self.engine.choose(core, index, index in by_rows)
+            layout = core.layout
+            what = "%s %s %s" % (layout.name(variable), layout.shape(variable), layout.dtype(variable))
+            lines.append("%s: %s, because %s" % (what, choice.how, choice.why))
+        return "\n".join(lines) or "The optimizer has met no variables yet: call build(variables)."
 
     # Hyperparameters and options
 

@@ -156,6 +156,16 @@ class TensorFlowLayout:
         target = self.raw(variable)
         target.assign(exact(value, target.dtype))
 
+    def restore(self, variable, array):
+        """Write a value now, also while a function is being traced: not at each of its calls."""
+        with tf.init_scope():
+            if not tf.executing_eagerly():
+                raise UnsupportedError(
+                    "Values of variables can't be set in a TF1-style graph without a session.",
+                    remedy="Assign optimizer.variables in your session.",
+                )
+            self.assign(variable, array)
+
     def to_numpy(self, variable):
         """The value as a NumPy array."""
         if not tf.executing_eagerly():
@@ -225,14 +235,17 @@ class TensorFlowLayout:
 
     def gradients_of(self, loss, var_list, tape, grad_loss):
         """[(gradient, variable)] by automatic differentiation."""
+        factor = self.optimizer.loss_scale_factor
         if tape is None:
             with tf.GradientTape() as tape:
                 if not callable(var_list):
                     tape.watch(var_list)
                 value = loss()
-        elif callable(loss):
+                value = value * factor if factor else value
+        elif callable(loss) or factor:
             with tape:
-                value = loss()
+                value = loss() if callable(loss) else loss
+                value = value * factor if factor else value
         else:
             value = loss
         variables = list(var_list() if callable(var_list) else var_list)

@@ -44,6 +44,7 @@ class Adapter(CompiledOptimizer):
 
     def _track_native(self, node):
         self.compat_opt_state = node
+        self._iterations = self._core.iterations
 
     def _native_built(self):
         self._built = True
@@ -52,19 +53,6 @@ class Adapter(CompiledOptimizer):
 
     def _create_iteration_variable(self):
         """The counter belongs to the compiled optimizer's own state."""
-
-    def save_own_variables(self, store):
-        """Write the state into a .keras file, by position in `variables`."""
-        for number, array in enumerate(self._core.arrays()):
-            store[str(number)] = array
-
-    def load_own_variables(self, store):
-        """Read the state from a .keras file.
-
-        Raises:
-            StateError: the file holds another number of variables, or other shapes.
-        """
-        self._core.set_arrays([store[str(number)][()] for number in range(len(store.keys()))])
 
 
 def register(cls, name):

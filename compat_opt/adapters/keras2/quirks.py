@@ -9,6 +9,13 @@ ITERATION_FIRST = Quirk(
     "the state hangs on a node of its own, the same in all versions; the native list stays empty",
 )
 
+REVIVED = Quirk(
+    "2.9-2.15, tf_keras",
+    "a SavedModel with an optimizer is loaded only if the optimizer has a variable _iterations",
+    "optimizer.py, RestoredOptimizer",
+    "the counter is tracked under that name too",
+)
+
 SILENT_SKIP = Quirk(
     "2.12-2.15, tf_keras",
     "load_own_variables logs a warning and leaves the optimizer fresh when counts differ",

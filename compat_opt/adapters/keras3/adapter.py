@@ -107,19 +107,6 @@ class Adapter(CompiledOptimizer):
     def _model_variables_moving_average(self):
         return [slots["average"] for slots in self._core.slots]
 
-    def save_own_variables(self, store):
-        """Write the state into a .keras file, by position in `variables`."""
-        for number, array in enumerate(self._core.arrays()):
-            store[str(number)] = array
-
-    def load_own_variables(self, store):
-        """Read the state from a .keras file.
-
-        Raises:
-            StateError: the file holds another number of variables, or other shapes.
-        """
-        self._core.set_arrays([store[str(number)][()] for number in range(len(store.keys()))])
-
 
 def _no_rate():
     return 0.0

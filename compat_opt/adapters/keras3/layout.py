@@ -171,6 +171,8 @@ class Layout(KerasVariables):
             value = np.asarray(value)
         variable.assign(keras.ops.convert_to_tensor(value, self.dtype(variable)))
 
+    restore = assign
+
     def to_float(self, variable):
         """The value of a scalar as a Python number."""
         return float(self.to_numpy(variable))
@@ -227,6 +229,7 @@ class Layout(KerasVariables):
     def gradients_of(self, loss, var_list, tape, grad_loss):
         """[(gradient, variable)] by automatic differentiation of a function without arguments."""
         variables = list(var_list() if callable(var_list) else var_list)
+        factor = self.optimizer.loss_scale_factor or 1.0
         if tape is not None or not callable(loss) or grad_loss is not None:
             raise UnsupportedError(
                 "On the %s backend the loss is a function, without tape and grad_loss." % self.backend,
@@ -237,13 +240,13 @@ class Layout(KerasVariables):
             import torch
 
             values = [variable.value for variable in variables]
-            gradients = torch.autograd.grad(loss(), values, allow_unused=True)
+            gradients = torch.autograd.grad(loss() * factor, values, allow_unused=True)
             return list(zip(gradients, variables))
         import jax
 
         def loss_of(values):
             with keras.StatelessScope(state_mapping=list(zip(variables, values))):
-                return loss()
+                return loss() * factor
 
         return list(zip(jax.grad(loss_of)([v.value for v in variables]), variables))
 

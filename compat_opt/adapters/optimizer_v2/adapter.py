@@ -70,14 +70,24 @@ class Adapter(CompiledOptimizer):
         self.build(var_list)
 
     def _clip_gradients(self, grads):
-        return grads  # done after aggregation, in the step
+        # Clipping is done after aggregation, in the step. Only fit() of TensorFlow 2.2 and 2.3 comes
+        # here: it does not let the optimizer scale the loss, and apply_gradients will divide.
+        return [self._scaled(gradient) for gradient in grads]
+
+    def _scaled(self, gradient):
+        factor = self.loss_scale_factor
+        if gradient is None or not factor:
+            return gradient
+        if isinstance(gradient, tf.IndexedSlices):
+            return tf.IndexedSlices(gradient.values * factor, gradient.indices, gradient.dense_shape)
+        return gradient * factor
 
     def _compute_gradients(self, loss, var_list, grad_loss=None, tape=None):
         return self.compute_gradients(loss, var_list, tape, grad_loss)
 
     def get_gradients(self, loss, params):
         """Gradients of a symbolic loss, as tf.keras asks for in graphs."""
-        return tf.gradients(loss, [self._core.layout.raw(p) for p in params])
+        return [self._scaled(g) for g in tf.gradients(loss, [self._core.layout.raw(p) for p in params])]
 
     def get_updates(self, loss, params):
         """The ops of one step, as tf.keras asks for in graphs."""

@@ -32,6 +32,20 @@ EMA_AFTER_FIT = Quirk(
     "none: call it after fit; a second call changes nothing",
 )
 
+SCALED_LOSS_IN_FIT = Quirk(
+    "2.0-2.1",
+    "fit computes gradients without asking the optimizer, so that loss_scale_factor divides what nobody multiplied",
+    "training_eager._process_single_batch; there is no Model.train_step yet",
+    "none: loss_scale_factor is for custom loops there, with scale_loss()",
+)
+
+STATE_IN_KERAS_FILES = Quirk(
+    "2.12-2.15, tf_keras",
+    "a .keras file holds no state of an OptimizerV2",
+    "saving_lib._is_keras_trackable asks isinstance(child, optimizer.Optimizer), the Keras 2 class",
+    "none: the loaded optimizer has its config; its state comes from set_weights() or a checkpoint",
+)
+
 SLOTS_OF_CHECKPOINTS = Quirk(
     "2.0-2.2",
     "a checkpoint takes every object with _create_or_restore_slot_variable for an owner of slots",
