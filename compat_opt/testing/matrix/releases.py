@@ -147,7 +147,7 @@ def select(text):
             continue
         for release in _range(part) or [find(part)]:
             chosen[release.name] = release
-    return sorted(chosen.values(), key=lambda release: sort_key(release.name))
+    return sorted(chosen.values(), key=lambda r: (version_key(r.tensorflow or r.name), r.name))
 
 
 def _range(part):

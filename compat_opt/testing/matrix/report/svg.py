@@ -3,8 +3,8 @@
 import html
 import math
 
-WIDTH, HEIGHT = 640, 260
-_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 10, 12, 34
+WIDTH, HEIGHT = 640, 280
+_LEFT, _RIGHT, _TOP, _BOTTOM = 66, 12, 14, 48
 
 #: Distances below this are drawn there: zero has no logarithm.
 FLOOR = 1e-17
@@ -24,12 +24,12 @@ class Line:
 
 
 def distance_plot(lines, tolerance, caption):
-    """Distance against step, logarithmic; a dashed line at the tolerance."""
+    """Distance against step, logarithmic; a dashed line at the tolerance. Zero is drawn at the bottom."""
     logs = [Line([_log(v) for v in line.values], line.colour, line.title) for line in lines]
-    finite = [v for line in logs for v in line.values] + [_log(tolerance)]
-    low, high = math.floor(min(finite)), max(math.ceil(max(finite)), math.floor(min(finite)) + 1)
-    ticks = [(k, "0" if k <= math.log10(FLOOR) else "1e%d" % k) for k in _every(low, high)]
-    return _plot(logs, (low, high), ticks, caption, "step", [(_log(tolerance), "tolerance")])
+    shown = [v for line in logs for v in line.values if v > math.log10(FLOOR)] + [_log(tolerance)]
+    low, high = math.floor(min(shown)) - 1, math.ceil(max(shown))
+    ticks = [(low, "0")] + [(k, "1e%d" % k) for k in _every(low + 1, max(high, low + 2))]
+    return _plot(logs, (low, max(high, low + 2)), ticks, caption, "step", [(_log(tolerance), "tolerance")])
 
 
 def loss_plot(lines, caption):
@@ -68,7 +68,7 @@ def _plot(lines, span, ticks, caption, x_name, marks):
         parts.append('<text x="%d" y="%.1f" text-anchor="end">%s</text>' % (_LEFT - 6, y(value) + 4, html.escape(text)))
     stride = max(1, int(math.ceil((longest - 1) / 10.0)))
     for step in range(0, longest, stride):
-        parts.append('<text x="%.1f" y="%d" text-anchor="middle">%d</text>' % (x(step), HEIGHT - _BOTTOM + 16, step))
+        parts.append('<text x="%.1f" y="%d" text-anchor="middle">%d</text>' % (x(step), HEIGHT - _BOTTOM + 20, step))
     parts.append('<text x="%d" y="%d" text-anchor="end">%s</text>' % (WIDTH - _RIGHT, HEIGHT - 4, x_name))
     for value, text in marks:
         parts.append('<line class="mark" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>' % (_LEFT, WIDTH - _RIGHT, y(value), y(value)))
