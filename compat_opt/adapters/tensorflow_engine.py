@@ -14,6 +14,8 @@ from compat_opt.ops.tensorflow_executor import TensorFlowExecutor
 
 EXECUTOR = TensorFlowExecutor()
 
+choose = tensorflow_lowering.choose
+
 
 def do_not_convert(function):
     """`function`, left alone by AutoGraph: it is graph code already, and tracing is faster."""

@@ -7,29 +7,14 @@ last place, since XLA contracts multiplications and additions; a fused kernel li
 
 import tensorflow as tf
 
-from compat_opt.adapters import quirks, tensorflow_fused
+from compat_opt.adapters import fused, quirks, tensorflow_fused
+from compat_opt.adapters.lowering import Choice, JoiningLowering, common_choice, size_of
 from compat_opt.adapters.namespace import Namespace
-from compat_opt.adapters.update import Lowering
 from compat_opt.errors import UnsupportedError
 from compat_opt.ops import Ops, Value, dtypes
 from compat_opt.ops.tensorflow_executor import TensorFlowExecutor
 
 _EXECUTOR = TensorFlowExecutor()
-
-#: Variables of at most this many elements are joined; larger ones are worth a kernel of their own.
-JOIN_LIMIT = 1 << 16
-
-
-class Choice:
-    """How one variable is updated: "plain", "joined", "xla", "fused", "rows" or "rows lazy", and why."""
-
-    __slots__ = ("how", "kernel", "why")
-
-    def __init__(self, how, why, kernel=None):
-        self.how = how
-        self.why = why
-        self.kernel = kernel
-
 
 def choose(core, index, sparse, distributed=False):
     """The `Choice` for the optimizer's variable number `index`.
@@ -46,18 +31,11 @@ def choose(core, index, sparse, distributed=False):
     if sparse:
         return _choose_sparse(core, index, distributed)
     layout, options = core.layout, core.options
-    variable = core.variables[index]
-    size = _size(layout.shape(variable))
-    if layout.constraint(variable) is not None:
-        return Choice("plain", "it has a constraint")
-    program = core.program(index)
-    if not program.elementwise:
-        return Choice("plain", "the rule is not elementwise: %s" % program.why)
-    if size == 0:
-        return Choice("plain", "it is empty")
-    if size <= JOIN_LIMIT:
-        return Choice("joined", "it has %d elements, and the rule is elementwise" % size)
-    kernel, why_not = _kernel(core, index, program, distributed)
+    common = common_choice(core, index)
+    if common is not None:
+        return common
+    size = size_of(layout.shape(core.variables[index]))
+    kernel, why_not = _kernel(core, index, distributed)
     if kernel is not None:
         return Choice("fused", "the rule is what %s computes" % kernel.name, kernel)
     if options.jit_compile is False:
@@ -104,7 +82,7 @@ def _choose_sparse(core, index, distributed):
     return Choice(dense.how, "the sparse gradient is made dense: %s; %s" % (against, dense.why), dense.kernel)
 
 
-def _kernel(core, index, program, distributed):
+def _kernel(core, index, distributed):
     """(kernel match, why there is none)."""
     layout, options = core.layout, core.options
     storage = layout.dtype(core.variables[index])
@@ -116,18 +94,11 @@ def _kernel(core, index, program, distributed):
         return None, "there are fused kernels for float32 and float64 only"
     if core.decays[index] and core.hypers.sources["weight_decay"].kind != "off":
         return None, "weight decay comes before the update"
-    match = tensorflow_fused.match(program)
+    match = fused.match(core.program(index), tensorflow_fused.KERNELS)
     return match, "" if match else "no fused kernel computes this rule"
 
 
-def _size(shape):
-    count = 1
-    for length in shape:
-        count *= length or 0
-    return count
-
-
-class TensorFlowLowering(Lowering):
+class TensorFlowLowering(JoiningLowering):
     """Carries out the choices for the items of one call.
 
     Args:
@@ -138,29 +109,11 @@ class TensorFlowLowering(Lowering):
     """
 
     def __init__(self, core, items, choices, variables, slots):
+        super().__init__(_EXECUTOR, choices)
         self.core = core
         self.items = items
-        self.choices = choices
         self.variables = variables
         self.slots = slots
-
-    def groups(self, items):
-        """Joined variables with the same dtypes, slots and decay make a group."""
-        groups, by_key = [], {}
-        for position, (item, choice) in enumerate(zip(items, self.choices)):
-            if choice.how != "joined":
-                groups.append([position])
-                continue
-            key = (
-                item.variable.dtype.name,
-                tuple((name, slot.dtype.name) for name, slot in item.slots.items()),
-                item.decays,
-            )
-            if key not in by_key:
-                by_key[key] = []
-                groups.append(by_key[key])
-            by_key[key].append(position)
-        return groups
 
     def in_place(self, position, hyper, gradient):
         """The fused kernel's op, where one was chosen."""

@@ -2,7 +2,9 @@
 
 from keras import backend, ops
 
+from compat_opt.adapters.lowering import Choice
 from compat_opt.adapters.step import Item, plan_call
+from compat_opt.adapters.update import Lowering
 from compat_opt.errors import GradientError, UnsupportedError
 from compat_opt.ops import Ops
 
@@ -65,6 +67,9 @@ def _apply(core, pairs):
         )
         for i in held
     ]
+    present = range(len(items))
+    if core.micro_step is None:
+        present = [p for p, item in enumerate(items) if item.gradient is not None]
     due, on_due, otherwise = plan_call(
         core.rule,
         options,
@@ -74,6 +79,7 @@ def _apply(core, pairs):
         {name: layout.read_scalar(variable) for name, variable in core.shared.items()},
         iterations,
         None if core.micro_step is None else layout.read_scalar(core.micro_step),
+        _lowering(core, [items[p] for p in present]),
     )
     places = _places(core, list(held))
     if due is None or backend.backend() == "torch":
@@ -93,6 +99,23 @@ def _apply(core, pairs):
 
     for variable, value in zip(places, jax.lax.cond(due, lambda: filled(on_due), lambda: filled(otherwise))):
         variable.assign(value)
+
+
+def choose(core, index, sparse=False):
+    """How variable number `index` is updated; gradients are always dense here."""
+    if backend.backend() == "torch":
+        from compat_opt.adapters.keras3 import torch_lowering
+
+        return torch_lowering.choose(core, index)
+    return Choice("plain", "the train step is compiled as a whole by JAX")
+
+
+def _lowering(core, items):
+    if backend.backend() != "torch":
+        return Lowering()
+    from compat_opt.adapters.keras3.torch_lowering import TorchLowering
+
+    return TorchLowering(EXECUTOR, items, [core.choice(item.index, choose) for item in items])
 
 
 def _assign(layout, places, values):
