@@ -33,7 +33,8 @@ class AdaBelief(UpdateRule):
         paper: no rectification (rectify=False).
         TFA: its total_steps, warmup_proportion and min_lr are a learning-rate schedule; its
             weight decay acts after the moments.
-        optax: rectify=False, epsilon 1e-16 in the deviation and 1e-16 outside the root.
+        authors' code: with rectify, adds epsilon to the root before the bias correction.
+        optax: no difference with rectify=False; its epsilon is 1e-16.
 
     Source:
         Zhuang et al., "AdaBelief Optimizer: Adapting Stepsizes by the Belief in Observed

@@ -23,7 +23,7 @@ class Adagrad(UpdateRule):
         paper: starts at 0 and adds delta after the root (epsilon_outside=True).
         TF 2.0-2.15 (OptimizerV2): epsilon_outside=True.
         Keras from 2.11: no difference; the slot is "accumulator".
-        torch: epsilon outside, 1e-10, sum from 0. optax: epsilon inside, and no step at all
+        torch: epsilon outside, 1e-10, sum from 0. optax: no difference, but no step
             where the sum is 0.
 
     Source:

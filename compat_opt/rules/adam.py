@@ -28,7 +28,8 @@ class Adam(UpdateRule):
         paper: epsilon is the "epsilon hat" of the formula before section 2.1, as in TF and
             Keras; in Algorithm 1, torch and optax it is added after the bias correction, which
             makes it smaller by sqrt(1 - beta_2^t) here.
-        amsgrad paper: no bias correction there; TF, Keras and this rule correct, by t of now.
+        amsgrad paper: no bias correction there; TF, Keras, torch and this rule correct by t of
+            now; optax takes the maximum of corrected values.
         complex variables: |grad|^2 is used; TF and Keras square the complex number.
 
     Source:

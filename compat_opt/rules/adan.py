@@ -32,7 +32,8 @@ class Adan(UpdateRule):
     Differs from:
         paper: its betas are one minus these, and it has no bias correction.
         authors' code: no difference; its weight decay is proximal_decay, or with no_prox=True
-            weight_decay. optax: adds the difference before the mean square alike, decays by wd.
+            weight_decay.
+        optax 0.2.8: weights the difference by 1 - beta_2 (0.08) in place of beta_2 (0.92).
 
     Source:
         Xie et al., "Adan: Adaptive Nesterov Momentum Algorithm for Faster Optimizing Deep

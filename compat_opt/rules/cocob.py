@@ -29,7 +29,8 @@ class COCOB(UpdateRule):
     Differs from:
         paper: no difference with learning_rate=1.
         TFA: no difference; the slots are lr, gradients_sum, grad_norm_sum, reward, tilde_w.
-        optax: measures the offset from the first weights, so that outside moves count as bets.
+        optax: no difference, but it measures the offset from the first weights, so that weight
+            decay counts as a bet.
 
     Source:
         Orabona and Tommasi, "Training Deep Networks without Learning Rates Through Coin

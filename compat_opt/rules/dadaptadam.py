@@ -37,7 +37,8 @@ class DAdaptAdam(UpdateRule):
     Differs from:
         paper: no difference to its Algorithm 5.
         authors' code: their weight_decay with decouple=True is decay_in_step. A step in which
-            all gradients are 0 is not counted there. optax: divides by the new root in `inner`.
+            all gradients are 0 is not counted there.
+        optax: no difference with bias_correction=True.
 
     Source:
         Defazio and Mishchenko, "Learning-Rate-Free Learning by D-Adaptation", 2023,

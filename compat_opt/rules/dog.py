@@ -25,7 +25,7 @@ class DoG(UpdateRule):
     Differs from:
         paper: no difference; it averages the iterates besides (use_ema or a transform).
         authors' code: no difference; its weight decay is added to the gradient.
-        optax: initial distance is absolute, or relative on request.
+        optax: no difference.
 
     Source:
         Ivgi, Hinder and Carmon, "DoG is SGD's Best Friend: A Parameter-Free Dynamic Step Size

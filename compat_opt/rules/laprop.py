@@ -24,7 +24,7 @@ class LaProp(UpdateRule):
     Differs from:
         paper: no difference.
         authors' code: the learning rate is inside its momentum and in both corrections; the same
-            while the learning rate is constant.
+            while the learning rate is constant. It has amsgrad and centered besides.
 
     Source:
         Ziyin, Wang and Ueda, "LaProp: Separating Momentum and Adaptivity in Adam", 2020,

@@ -29,8 +29,8 @@ class LARS(UpdateRule):
     Differs from:
         paper: no difference. MLPerf's code leaves biases and normalizations out by name: here
             adapt_vectors=False.
-        optax: the learning rate multiplies the velocity instead of entering it; the same while
-            the learning rate is constant.
+        optax: takes ||grad + decay * var|| for the divisor; the same without decay_in_ratio. Its
+            learning rate multiplies the velocity; the same while it is constant.
 
     Source:
         You, Gitman and Ginsburg, "Large Batch Training of Convolutional Networks", 2017,

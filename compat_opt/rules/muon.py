@@ -43,8 +43,8 @@ class Muon(UpdateRule):
             by sqrt(max(1, rows / columns)) instead of rms_rate; convolutions flattened.
         Keras 3: it has adam_weight_decay beside weight_decay,
             and gives variables to Adam by name (exclude_layers, exclude_embeddings).
-        torch and optax: torch is the authors' scale or, on request, rms_rate; optax divides the
-            momentum by its bias correction.
+        torch and optax: bfloat16 iterations in torch; both have rms_rate on request. optax
+            has bias corrections in the look-ahead; without nesterov no difference.
 
     Source:
         Jordan et al., "Muon: An optimizer for hidden layers in neural networks", 2024,

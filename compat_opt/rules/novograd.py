@@ -31,7 +31,7 @@ class NovoGrad(UpdateRule):
         paper: no difference.
         TFA: its weight_decay is decay_in_momentum; the learning rate is inside its momentum,
             which is the same while it is constant; its vhat has the variable's shape.
-        optax: grad_averaging from the first step on.
+        optax: no difference; it has no grad_averaging.
 
     Source:
         Ginsburg et al., "Stochastic Gradient Methods with Layer-wise Adaptive Moments for

@@ -44,7 +44,7 @@ class Prodigy(UpdateRule):
         paper: the numerator is not weighted by beta_3 in its Algorithm 1, as in authors' code.
         authors' code: their weight_decay is decay_in_step; weight_decay here knows no estimate.
             A step in which all gradients are 0 is not counted there.
-        optax: safeguard_warmup=False, bias correction on request; the same sums.
+        optax: no difference with bias_correction=True.
 
     Source:
         Mishchenko and Defazio, "Prodigy: An Expeditiously Adaptive Parameter-Free Learner", 2023,

@@ -25,9 +25,10 @@ class Rprop(UpdateRule):
 
     Differs from:
         paper: takes the last step back when a gradient turns; this is Rprop- of Igel and Huesken
-            (2000), as in torch and optax. It is meant for full batches.
-        torch and optax: their bounds are step sizes: learning_rate times these. A schedule scales
-            all steps here.
+            (2000), as in torch. It is meant for full batches.
+        torch: its bounds are step sizes: learning_rate times these. A schedule scales all steps
+            here.
+        optax: does not move at the first step.
 
     Source:
         Riedmiller and Braun, "A direct adaptive method for faster backpropagation learning: the

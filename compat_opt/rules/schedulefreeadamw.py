@@ -33,8 +33,9 @@ class ScheduleFreeAdamW(UpdateRule):
         paper: no difference; var is its y and base its z. Evaluate with its average
             x = (var - (1 - beta_1) * base) / beta_1.
         authors' code: weight_lr_power=2; the weight decay acts on both y and z there.
-        Keras 3: no difference; it recovers x by dividing by beta_1, calls base "momentum", and
-            has no weight_lr_power.
+        Keras 3: calls base "momentum", has no weight_lr_power. Its 3.15.1 has these numbers on
+            JAX; on TensorFlow and torch it reads base after having changed it.
+        optax: no difference with weight_lr_power=2; its warm-up starts at 0.
 
     Source:
         Defazio et al., "The Road Less Scheduled", 2024, https://arxiv.org/abs/2405.15682,

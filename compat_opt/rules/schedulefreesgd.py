@@ -29,7 +29,7 @@ class ScheduleFreeSGD(UpdateRule):
         paper: no difference; var is its y and base its z. Evaluate with its average
             x = (var - (1 - momentum) * base) / momentum.
         authors' code: no difference, but weight decay is added to the gradient there.
-        optax: keeps x instead of recovering it; the same numbers.
+        optax: no difference; its warm-up starts at 0.
 
     Source:
         Defazio et al., "The Road Less Scheduled", 2024, https://arxiv.org/abs/2405.15682,

@@ -35,7 +35,7 @@ class SM3(UpdateRule):
     Differs from:
         paper: its SM3-II; axes beyond the fifth take part in no cover of their own.
         authors' code: no difference.
-        optax: sums squares in SM3-I's manner, and adds epsilon 1e-8.
+        optax: fails on scalars; else no difference.
 
     Source:
         Anil et al., "Memory-Efficient Adaptive Optimization", 2019,

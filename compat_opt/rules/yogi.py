@@ -31,7 +31,7 @@ class Yogi(UpdateRule):
     Differs from:
         paper: no bias correction, no proximal step.
         TFA: beta1 and beta2 are the names there; the same numbers.
-        optax: epsilon added after the bias correction.
+        optax: epsilon added after the bias correction; momentum starts at 1e-6 too.
 
     Source:
         Zaheer et al., "Adaptive Methods for Nonconvex Optimization", 2018,
