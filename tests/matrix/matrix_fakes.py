@@ -5,7 +5,7 @@ import tempfile
 
 import numpy as np
 
-from compat_opt.testing.matrix import process, releases
+from compat_opt.testing.matrix import cache, process, releases
 from compat_opt.testing.matrix.analysis import Row
 from compat_opt.testing.matrix.environments import Environment, Missing
 from compat_opt.testing.matrix.plan import Cell
@@ -75,6 +75,7 @@ class FakeMatrix:
         self.outcomes, self.shifts, self.missing = dict(outcomes), dict(shifts), set(missing)
         self.ran, self.made = [], []
         monkeypatch.setattr(process, "run_cell", self.run_cell)
+        monkeypatch.setattr(cache, "source_digests", lambda: ("rules", "others"))
 
     def run_cell(self, cell, job, environment, package, processes, timeout):
         """What `process.run_cell` does, in no time."""
