@@ -12,7 +12,7 @@ Exit codes: 1 the change was found, 0 both ends are the same, 2 an end could not
 import sys
 
 from compat_opt.cli._terminal import Progress
-from compat_opt.cli.matrix import add_common_arguments, settings_of
+from compat_opt.cli.matrix import add_common_arguments, prepare, settings_of
 
 SUMMARY = "find the TensorFlow release where an optimizer's numbers change"
 
@@ -29,6 +29,7 @@ def add_arguments(parser):
 
 def run(arguments):
     """Bisect; the exit code is described in this module's docstring."""
+    prepare()
     from compat_opt.errors import CommandError
     from compat_opt.testing.matrix import bisect
     from compat_opt.testing.matrix.report.text import Clock, clock

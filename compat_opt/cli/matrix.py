@@ -11,9 +11,11 @@ several groups, or with --against a cell differs from its baseline; 2 could not 
 crashed, was killed or ran out of time, or the arguments are wrong.
 """
 
+import signal
 import sys
 
 from compat_opt.cli._terminal import Progress
+from compat_opt.errors import CommandError
 
 SUMMARY = "try an optimizer on many TensorFlow releases: where it works, where its numbers change"
 
@@ -70,8 +72,21 @@ def settings_of(arguments, laws=None, time=True):
     )
 
 
+def prepare():
+    """Say what is needed before anything is done, and let a polite end act as an interrupt does."""
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        raise CommandError("The matrix compares trajectories with NumPy, which is not installed.", remedy="pip install 'compat_opt[matrix]'")
+    try:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    except ValueError:  # not in the main thread
+        pass
+
+
 def run(arguments):
     """Run the matrix; the exit code is described in this module's docstring."""
+    prepare()
     from compat_opt.testing.matrix import run as runs
     from compat_opt.testing.matrix.report import text
     from compat_opt.testing.matrix.subjects import Subject

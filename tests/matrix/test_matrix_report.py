@@ -16,7 +16,7 @@ from compat_opt.testing.matrix.run import MatrixRun, Settings
 from compat_opt.testing.matrix.subjects import Subject
 from matrix_fakes import passed, trace
 
-VOID = {"meta", "line", "br"}
+VOID = {"meta", "line", "br", "wbr"}
 
 
 class Balanced(HTMLParser):

@@ -161,7 +161,10 @@ def _read_state(place):
 
 
 def _here():
-    numpy = _output([sys.executable, "-c", "import numpy; print(numpy.__version__)"])
+    try:
+        numpy = _output([sys.executable, "-c", "import numpy; print(numpy.__version__)"])
+    except subprocess.CalledProcessError:
+        raise Missing("NumPy is not installed for %s" % sys.executable)
     record = read_environment().as_dict()
     names = ("tensorflow", "keras", "tf_keras", "jax", "torch")
     installed = ["%s==%s" % (name, record[name]) for name in names if record[name]] + ["numpy==" + numpy]

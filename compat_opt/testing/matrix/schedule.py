@@ -34,7 +34,7 @@ class Schedule:
         self.stopping = False
 
     def run(self, on_finish=None, on_tick=None, stop=None, tick=0.5):
-        """Run everything; an interrupt stops it.
+        """Run everything; an interrupt stops it, and so does an error in a callback.
 
         Args:
             on_finish: called with each cell and its result, in the order in which they finish.
@@ -56,7 +56,7 @@ class Schedule:
         except KeyboardInterrupt:
             self.stopping = True
         finally:
-            if self.stopping or self._fault:
+            if self._unfinished() or self._fault:
                 self.stopping = True
                 if stop:
                     stop()

@@ -7,7 +7,7 @@ import os
 from compat_opt._version import __version__
 from compat_opt.testing.matrix.analysis import describe, spans
 from compat_opt.testing.matrix.report import cell_details, svg
-from compat_opt.testing.matrix.report.parts import colour, escape, letter_badge, plot
+from compat_opt.testing.matrix.report.parts import breakable, colour, escape, letter_badge, plot
 from compat_opt.testing.matrix.report.text import distance, law_counts, step_time
 from compat_opt.testing.matrix.run import steps_of
 
@@ -73,17 +73,17 @@ def head(run, analysis):
 def table(rows, analysis):
     """The table; columns that a phone has no room for are in the details too."""
     runs = analysis.runs()
-    heads = ["TF", "target", "status", "laws", "groups", "to reference", "to cells", "step", "&times; native"]
-    classes = ["", "", "", "n", "", "n wide", "n", "n wide", "n wide"]
+    heads = ["TF", "target", "status", "groups", "laws", "to reference", "to cells", "step", "&times; native"]
+    classes = ["b", "b", "", "", "n", "n wide", "n", "n wide", "n wide"]
     lines = ["<tr>%s</tr>" % "".join('<th class="%s">%s</th>' % pair for pair in zip(classes, heads))]
     for number, row in enumerate(rows):
         ms, ratio = step_time(row)
         values = [
-            escape(row.cell.release.name),
-            '<a href="#cell-%d">%s</a>' % (number, escape(row.target)),
+            breakable(row.cell.release.name),
+            '<a href="#cell-%d">%s</a>' % (number, breakable(row.target)),
             '<span class="status %s">%s</span>' % (row.status.split()[0], escape(row.status)),
-            law_counts(row),
             " ".join(letter_badge(row, run) for run in runs) or "-",
+            law_counts(row),
             distance(row.to_reference),
             distance(row.to_cells),
             ms,

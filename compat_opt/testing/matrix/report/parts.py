@@ -15,6 +15,11 @@ def escape(text):
     return html.escape(str(text), quote=True)
 
 
+def breakable(text):
+    """Text for HTML that a narrow column may break after its separators."""
+    return "".join(escape(c) + ("<wbr>" if c in ".:_-" and not text[i + 1 : i + 2].isdigit() else "") for i, c in enumerate(text))
+
+
 def letter_badge(row, run):
     """The coloured letter of a row's group in a run."""
     letter = row.letters.get(run)
