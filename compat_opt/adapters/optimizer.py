@@ -112,7 +112,8 @@ class CompiledOptimizer:
     def build(self, var_list):
         """Make the state of all variables in `var_list` that have none yet; nobody loses any."""
         self._core.build([self._core.layout.variable(v) for v in var_list])
-        self._native_built()
+        if self._core.variables:  # Keras 3 builds with no variables when it reads an H5 file
+            self._native_built()
 
     def minimize(self, loss, var_list, grad_loss=None, name=None, tape=None):
         """Compute the gradients of `loss` and apply them.

@@ -4,9 +4,11 @@
 def register(keras, cls, name):
     """Register `cls` as `name` with `keras`, a module (tf.keras, tf_keras or keras).
 
-    TensorFlow 2.0 has no decorator for it, but the dict behind custom_object_scope: the class is
-    found there by its plain name. A second registration replaces the first, as when a notebook
-    cell with a rule is run again; Keras up to 2.12 would raise.
+    A second registration replaces the first, as when a notebook cell with a rule is run again;
+    Keras up to 2.12 would raise. TensorFlow 2.0 has no decorator for it, but the dict behind
+    custom_object_scope, and writes a class's own name into files: there the class is called by its
+    registered name, as it is written by the later versions. A plain "Adam" would be read as
+    TensorFlow's.
     """
     custom_objects = keras.utils.get_custom_objects()
     custom_objects.pop(name, None)
@@ -14,7 +16,8 @@ def register(keras, cls, name):
     if decorator is None:
         decorator = getattr(getattr(keras, "saving", None), "register_keras_serializable", None)
     if decorator is None:
-        custom_objects[cls.__name__] = cls
+        cls.__name__ = name
+        custom_objects[name] = cls
         return
     package, plain = name.split(">")
     decorator(package=package, name=plain)(cls)

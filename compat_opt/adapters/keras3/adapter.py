@@ -114,9 +114,9 @@ def _no_rate():
 
 def _on_tensorflow():
     from compat_opt.adapters import tensorflow_engine
-    from compat_opt.adapters.keras3.tensorflow_layout import Layout
+    from compat_opt.adapters.keras3.tensorflow_layout import TRACKABLE_BASES, Layout
 
-    class TensorFlowAdapter(Adapter):
+    class TensorFlowAdapter(Adapter, *TRACKABLE_BASES):
         """On the tensorflow backend."""
 
         layout_class = Layout
@@ -125,7 +125,7 @@ def _on_tensorflow():
         apply_gradients = tensorflow_engine.do_not_convert(CompiledOptimizer.apply_gradients)
 
         def _track_native(self, node):
-            self.compat_opt_state = node
+            self._track_trackable(node, "compat_opt_state", overwrite=True)
 
     return TensorFlowAdapter
 

@@ -9,6 +9,13 @@ VARIABLE_ARGUMENTS = Quirk(
     "the arguments are read off the signature",
 )
 
+NOT_TRACKABLE = Quirk(
+    "3.0",
+    "optimizers on the tensorflow backend are no Trackables, and tf.train.Checkpoint refuses them",
+    "keras/src/backend/tensorflow/optimizer.py; 3.1 adds KerasAutoTrackable",
+    "compiled classes inherit Trackable where the native class has no _track_trackable",
+)
+
 REPEATED_ROWS = Quirk(
     "3.0-3.15",
     "update_step gets IndexedSlices with repeated rows, and squares or takes signs row by row",

@@ -1,9 +1,15 @@
 """Keras 3's variables on the tensorflow backend: keras.Variables around tf.Variables."""
 
+import keras
 import tensorflow as tf
 
 from compat_opt.adapters.keras3.layout import VARIABLE_CLASS, KerasVariables
 from compat_opt.adapters.tensorflow_layout import TensorFlowLayout, exact
+
+#: What the adapter has to inherit so that tf.train.Checkpoint takes it, see quirks.NOT_TRACKABLE.
+TRACKABLE_BASES = (
+    () if hasattr(keras.optimizers.Optimizer, "_track_trackable") else (tf.__internal__.tracking.Trackable,)
+)
 
 
 class Layout(KerasVariables, TensorFlowLayout):
