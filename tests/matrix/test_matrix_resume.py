@@ -2,6 +2,7 @@
 
 import pytest
 
+from compat_opt.errors import CommandError
 from compat_opt.testing.matrix import cache, run
 from compat_opt.testing.matrix.subjects import Subject
 from matrix_fakes import RULE_FILE, FakeMatrix, cell, passed
@@ -148,3 +149,22 @@ def test_a_copy_of_the_package_is_made_once():
     first = cache.package_copy()
     assert first == cache.package_copy()
     assert os.path.exists(os.path.join(first, "compat_opt", "testing", "matrix", "worker", "__main__.py"))
+
+
+def test_where_the_sources_lie_has_no_part_in_a_result(monkeypatch, tmp_path):
+    fake = FakeMatrix(monkeypatch)
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "moved.py").write_text(RULE_FILE)
+        fake.matrix(Subject(str(tmp_path / folder / "moved.py")), CELLS[:1]).run()
+    assert len(fake.ran) == 1
+
+
+def test_a_workload_of_the_users_is_found_from_anywhere(monkeypatch, rule_subject, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "training.py").write_text("def train(optimizer):\n    return {}\n")
+    matrix = FakeMatrix(monkeypatch).matrix(rule_subject, CELLS[:1], workload="training.py:train")
+    assert matrix.job(CELLS[0])["workload"] == str(tmp_path / "training.py:train")
+    matrix.run()
+    with pytest.raises(CommandError, match="workload"):
+        FakeMatrix(monkeypatch).matrix(rule_subject, CELLS, workload="training.py:train.x")

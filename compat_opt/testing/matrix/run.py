@@ -88,6 +88,9 @@ class MatrixRun:
     def key(self, cell, environment, whole=False):
         """The key of a cell's result, or of the one with all laws and times, which serves too."""
         job = dict(self.job(cell), laws=None, time=True) if whole else self.job(cell)
+        # Sources are in the key by content; where they lie has no part in a result.
+        subject = {name: value for name, value in job["subject"].items() if name not in ("path", "paths")}
+        job.update(subject=subject, workload=os.path.basename(job["workload"]))
         return cache.digest(self.source, self.workload_source, environment.key, job, cell.release.environ)
 
     def _part(self, result):
@@ -106,7 +109,7 @@ class MatrixRun:
         return {
             "subject": dict(self.subject.job(), is_rule=self.subject.is_rule),
             "target": cell.target,
-            "workload": settings.workload,
+            "workload": located(settings.workload),
             "dtype": settings.dtype,
             "steps": steps_of(settings),
             "seed": settings.seed,
@@ -154,6 +157,11 @@ def workload_source(workload):
     if not (colon and name.isidentifier() and os.path.isfile(path)):
         raise CommandError("There is no such workload.", "trajectory, digits or FILE:function", workload)
     return cache.digest_files(source_closure(os.path.abspath(path), [os.path.dirname(os.path.abspath(path))]))
+
+
+def located(workload):
+    """A workload with the absolute path of its file."""
+    return workload if workload in ("trajectory", "digits") else os.path.abspath(workload)
 
 
 def _need_images_here(cells):
