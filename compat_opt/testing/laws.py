@@ -13,7 +13,7 @@ import re
 import numpy as np
 
 from compat_opt.testing.compare import assert_close
-from compat_opt.testing.subject import TOLERANCES, Subject
+from compat_opt.testing.subject import Subject  # noqa: F401, the other half of the kit
 
 #: A law: its name, function, what the framework and the rule must offer, explanation.
 Law = collections.namedtuple("Law", "name function needs explanation")
@@ -153,12 +153,20 @@ def half_precision(subject):
             for slot in slots:
                 kind = str(getattr(slot.dtype, "name", slot.dtype))
                 assert kind not in ("float16", "bfloat16"), "slot %s is stored in %s" % (name, kind)
+        largest = [np.max(np.abs(value)) for value in stored]
         for step, (row, other) in enumerate(zip(actual, expected)):
+            largest = [max(size, np.max(np.abs(value))) for size, value in zip(largest, other)]
             for i, (value, wanted) in enumerate(zip(row, other)):
                 # Each step rounds the variable once; rules that read their variable carry it on.
-                room = 4 * (step + 1) * epsilon * (np.abs(wanted) + np.max(np.abs(wanted))) + 1e-12
-                error = np.abs(value - wanted)
-                assert np.all(error <= room), "step %d, %s variable %d: error %s" % (step + 1, dtype, i, error)
+                room = 8 * (step + 1) * epsilon * largest[i]
+                error = np.max(np.abs(value - wanted))
+                assert error <= room, "step %d, %s variable %d: error %.3g, largest that passes %.3g" % (
+                    step + 1,
+                    dtype,
+                    i,
+                    error,
+                    room,
+                )
 
 
 def _has_slot(optimizer, variable, name):
@@ -282,7 +290,7 @@ def schedule(subject):
     expected = subject.reference(values, gradients, learning_rate=lambda step: rates[step])
     optimizer = subject.optimizer(learning_rate=subject.harness.schedule(rates))
     actual = subject.run(optimizer, subject.variables(values), gradients)
-    subject.assert_same(actual, expected, values, tolerance=max(TOLERANCES[subject.dtype], 1e-5))
+    subject.assert_same(actual, expected, values, tolerance=max(subject.tolerance, 1e-5))
 
 
 @law("graph", "learning_rate")

@@ -1,8 +1,8 @@
-"""The pytest plugin: ``@pytest.mark.laws(Rule)`` runs a rule through all laws on all targets.
+"""The pytest plugin: ``@pytest.mark.laws(rule=Rule)`` runs a rule through all laws on all targets.
 
 ::
 
-    @pytest.mark.laws(MyRule, beta_1=0.8)
+    @pytest.mark.laws(rule=MyRule, beta_1=0.8)
     def test_my_rule(law_case):
         law_case.run()
 
@@ -35,7 +35,7 @@ class LawCase:
 
 def pytest_configure(config):
     config.addinivalue_line(
-        "markers", "laws(rule, **hypers): run the test for each law and target; use the fixture law_case"
+        "markers", "laws(rule=Rule, **hypers): run the test for each law and target; use the fixture law_case"
     )
 
 
@@ -51,15 +51,18 @@ def pytest_generate_tests(metafunc):
 
 
 def _cases(mark):
-    if len(mark.args) != 1:
-        raise pytest.UsageError("the marker laws takes one rule: @pytest.mark.laws(MyRule, **hypers)")
+    hypers = dict(mark.kwargs)
+    # By keyword: pytest takes a class that is a mark's only argument for the thing to be marked.
+    given = list(mark.args) + ([hypers.pop("rule")] if "rule" in hypers else [])
+    if len(given) != 1:
+        raise pytest.UsageError("the marker laws takes one rule: @pytest.mark.laws(rule=MyRule, **hypers)")
     from compat_opt.env import targets
     from compat_opt.testing.laws import Subject, applicable
 
-    rule, cases = mark.args[0], []
+    rule, cases = given[0], []
     for target in targets():
-        for law in applicable(Subject(rule, target, **mark.kwargs)):
-            case = LawCase(law.name, rule, target, mark.kwargs)
+        for law in applicable(Subject(rule, target, **hypers)):
+            case = LawCase(law.name, rule, target, hypers)
             case.label = "%s-%s-%s" % (rule.__name__, target.key, law.name)
             cases.append(case)
     return cases
