@@ -40,12 +40,13 @@ class Match:
         self._slots = slots
         self._scalars = scalars
 
+    def scalar(self, name, hyper, ops, dtype):
+        """The value of a step scalar of the pattern, as the framework's tensor of `dtype`."""
+        return ops.unwrap(evaluate(self._scalars[name], hyper, ops), dtype)
+
     def apply(self, variable, slots, hyper, gradient, ops):
         """The op that updates `variable` and its `slots` in place."""
-        dtype = gradient.dtype
-        scalars = {
-            name: ops.unwrap(evaluate(node, hyper, ops), dtype) for name, node in self._scalars.items()
-        }
+        scalars = {name: self.scalar(name, hyper, ops, gradient.dtype) for name in self._scalars}
         own = {part: slots[name] for part, name in self._slots.items()}
         return self._kernel.call(variable, own, gradient.raw, scalars)
 

@@ -130,8 +130,7 @@ def _device_step(core, held, parts, scalars, shared, now, distributed=False):
         held, parts["variables"], parts["slots"], parts["calls"], parts["gradients"]
     ):
         choice = tensorflow_lowering.choose(core, i, isinstance(gradient, tf.IndexedSlices), distributed)
-        by_rows = choice.how.startswith("rows")
-        part = tensorflow_rows.Rows(variable, slots, gradient) if by_rows else _Whole(variable, slots, gradient)
+        part = _part(choice, variable, slots, gradient)
         scaled = part.gradient
         if scaled is not None and options.loss_scale_factor:
             scaled = scaled / tf.cast(options.loss_scale_factor, scaled.dtype)
@@ -157,8 +156,7 @@ def _device_step(core, held, parts, scalars, shared, now, distributed=False):
         core,
         [items[p] for p in present],
         [choices[p] for p in present],
-        [parts["variables"][p] for p in present],
-        [parts["slots"][p] for p in present],
+        [writers[p] for p in present],
     )
 
     def commit(outcome):
@@ -193,14 +191,23 @@ def _device_step(core, held, parts, scalars, shared, now, distributed=False):
         return tf.cond(due, lambda: commit(on_due()), lambda: commit(otherwise()))
 
 
+def _part(choice, variable, slots, gradient):
+    """What reads and writes the part of a variable that is updated."""
+    if not choice.how.startswith("rows"):
+        return _Whole(variable, slots, gradient)
+    if choice.kernel is not None:
+        return tensorflow_rows.Scattered(variable, gradient)
+    return tensorflow_rows.Rows(variable, slots, gradient)
+
+
 class _Whole:
     """A variable that is updated as a whole: its values, and how new ones are written."""
 
     finish = None
 
     def __init__(self, variable, slots, gradient):
-        self._variable = variable
-        self._slots = slots
+        self.variable = variable
+        self.slots = slots
         self.value = tf.convert_to_tensor(variable)
         self.slot_values = {name: tf.convert_to_tensor(slot) for name, slot in slots.items()}
         self.gradient = gradient
@@ -210,8 +217,8 @@ class _Whole:
 
     def write(self, value, slots):
         """Assign what is new."""
-        new = [] if value is None else [(self._variable, value)]
-        new.extend((self._slots[name], slot) for name, slot in slots.items())
+        new = [] if value is None else [(self.variable, value)]
+        new.extend((self.slots[name], slot) for name, slot in slots.items())
         return [variable.assign(tensor, read_value=False) for variable, tensor in new]
 
 

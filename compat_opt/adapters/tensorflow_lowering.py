@@ -77,9 +77,18 @@ def _choose_sparse(core, index, distributed):
     if not against and not core.zero_gradient_is_neutral(index):
         against = "a zero gradient moves the variable or a slot"
     if not against:
-        return Choice("rows", "a zero gradient leaves variable and slots alone")
+        return Choice("rows", "a zero gradient leaves variable and slots alone", _descent(core, index))
     dense = choose(core, index, False, distributed)
     return Choice(dense.how, "the sparse gradient is made dense: %s; %s" % (against, dense.why), dense.kernel)
+
+
+def _descent(core, index):
+    """A match where the rule subtracts a multiple of the gradient, and nothing looks at its rows."""
+    options = core.options
+    clips = (options.clipnorm, options.clipvalue, options.global_clipnorm) != (None, None, None)
+    if clips or core.layout.dtype(core.variables[index]) not in ("float32", "float64"):
+        return None
+    return fused.match(core.program(index), tensorflow_fused.KERNELS[:1])
 
 
 def _kernel(core, index, distributed):
@@ -105,24 +114,24 @@ class TensorFlowLowering(JoiningLowering):
         core: the optimizer's `Core`.
         items: the items in the order in which they are updated.
         choices: a `Choice` for each.
-        variables, slots: the tf.Variables behind the items, for fused kernels.
+        parts: what holds the tf.Variables behind each item.
     """
 
-    def __init__(self, core, items, choices, variables, slots):
+    def __init__(self, core, items, choices, parts):
         super().__init__(_EXECUTOR, choices)
         self.core = core
         self.items = items
-        self.variables = variables
-        self.slots = slots
+        self.parts = parts
 
     def in_place(self, position, hyper, gradient):
         """The fused kernel's op, where one was chosen."""
-        choice = self.choices[position]
-        if choice.how != "fused":
+        kernel = self.choices[position].kernel
+        if kernel is None:
             return None
-        return choice.kernel.apply(
-            self.variables[position], self.slots[position], hyper, gradient, Ops(_EXECUTOR)
-        )
+        ops, part = Ops(_EXECUTOR), self.parts[position]
+        if self.choices[position].how == "rows":
+            return part.subtract(kernel.scalar("rate", hyper, ops, gradient.dtype), gradient.raw)
+        return kernel.apply(part.variable, part.slots, hyper, gradient, ops)
 
     def update(self, positions, apply, ops, hyper, gradient, value, slots):
         """Through XLA where that was chosen."""

@@ -8,6 +8,31 @@ from compat_opt.ops.tensorflow_executor import TensorFlowExecutor
 _EXECUTOR = TensorFlowExecutor()
 
 
+class Scattered:
+    """A table under plain gradient descent: the scaled slices are subtracted where they are.
+
+    Repeated rows need no summing: subtraction adds them up.
+    """
+
+    finish = None
+    slot_values = {}
+
+    def __init__(self, variable, slices):
+        self._variable = variable
+        self._indices = slices.indices
+        self.gradient = tf.cast(slices.values, dtypes.compute_dtype(_EXECUTOR.dtype(variable)))
+        self.value = tf.cast(self.gradient, variable.dtype.base_dtype)
+
+    def subtract(self, rate, gradient):
+        """The op that subtracts rate * gradient from the rows."""
+        delta = tf.cast(rate * gradient, self._variable.dtype.base_dtype)
+        return self._variable.scatter_sub(tf.IndexedSlices(delta, self._indices))
+
+    def write(self, value, slots):
+        """Everything was written by `subtract`."""
+        return []
+
+
 class Rows:
     """The rows of a variable and its slots that a sparse gradient touches.
 
