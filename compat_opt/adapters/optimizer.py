@@ -419,7 +419,7 @@ def hyper_property(name, static):
             return  # the native constructor's own default; ours is set right after it
         if static:
             raise UnsupportedError(
-                "%s.%s is fixed when the optimizer is made." % (type(self).__name__, name),
+                "%s.%s is fixed when the optimizer is made." % (self.rule_class.__name__, name),
                 "the value %r" % (getattr(self._core.rule, name),),
                 "%s=%r" % (name, value),
                 "Make a new optimizer with it.",
