@@ -85,9 +85,10 @@ def schedule_from_config(config, namespaces, custom_objects=None):
             "class_name=%r, module=%r" % (written, module),
             "Import the module that defines it first.",
         )
-    if hasattr(cls, "from_config"):
-        return cls.from_config(dict(config["config"]))
-    return cls(**config["config"])
+    arguments = dict(config["config"])
+    if arguments.get("name", "") is None:  # Keras 2 writes it, Keras 3 refuses it
+        del arguments["name"]
+    return cls.from_config(arguments) if hasattr(cls, "from_config") else cls(**arguments)
 
 
 def _registered(namespaces):

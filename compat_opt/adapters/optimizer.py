@@ -99,6 +99,10 @@ class CompiledOptimizer:
         """
         aggregate = experimental_aggregate_gradients and not skip_gradients_aggregation
         made = self._step(grads_and_vars, aggregate)
+        return self._returned(made)
+
+    def _returned(self, made):
+        """What apply_gradients returns, given what the engine made."""
         return made if self._core.layout.returns_ops() and made is not None else self.iterations
 
     def _step(self, grads_and_vars, aggregate=True):

@@ -159,17 +159,20 @@ def _device_step(core, held, parts, scalars, shared, now, distributed=False):
         [writers[p] for p in present],
     )
 
+    reads = _reads(items, shared, now) if core.layout.returns_ops() else []
+
     def commit(outcome):
         made = list(outcome.in_place)
-        for position, value in outcome.variables.items():
-            made.extend(writers[present[position]].write(value, outcome.slots.get(position, {})))
-        for position, values in outcome.slots.items():
-            if position not in outcome.variables:
-                made.extend(writers[present[position]].write(None, values))
-        assigned = [(parts["calls"][present[p]], value) for p, value in outcome.calls.items()]
-        assigned.extend((parts["shared"][name], value) for name, value in outcome.shared.items())
-        assigned.extend(zip(parts["counts"], (outcome.iterations, outcome.micro_step)))
-        made.extend(v.assign(value, read_value=False) for v, value in assigned if value is not None)
+        with tf.control_dependencies([tf.identity(read) for read in reads]):
+            for position, value in outcome.variables.items():
+                made.extend(writers[present[position]].write(value, outcome.slots.get(position, {})))
+            for position, values in outcome.slots.items():
+                if position not in outcome.variables:
+                    made.extend(writers[present[position]].write(None, values))
+            assigned = [(parts["calls"][present[p]], value) for p, value in outcome.calls.items()]
+            assigned.extend((parts["shared"][name], value) for name, value in outcome.shared.items())
+            assigned.extend(zip(parts["counts"], (outcome.iterations, outcome.micro_step)))
+            made.extend(v.assign(value, read_value=False) for v, value in assigned if value is not None)
         if tf.executing_eagerly():
             return tf.constant(True)
         return tf.group(*[op for op in made if op is not None])
@@ -189,6 +192,12 @@ def _device_step(core, held, parts, scalars, shared, now, distributed=False):
         if due is None:
             return commit(on_due())
         return tf.cond(due, lambda: commit(on_due()), lambda: commit(otherwise()))
+
+
+def _reads(items, shared, now):
+    """All that a step has read: a TF1-style graph would else write some of it first."""
+    found = [value for item in items for value in [item.variable, item.calls] + list(item.slots.values())]
+    return [value for value in found + list(shared.values()) + now if value is not None]
 
 
 def _part(choice, variable, slots, gradient):

@@ -89,8 +89,9 @@ class TensorFlowLayout:
     def _first_value(self, variable):
         if tf.executing_eagerly():
             return tf.convert_to_tensor(variable)
-        # A TF1-style graph: initializers run in any order, so take the initial value itself.
-        return variable.initialized_value()
+        # A TF1-style graph: initializers run in any order, so the variable may have no value yet.
+        initialized = tf.compat.v1.is_variable_initialized(variable)
+        return tf.cond(initialized, variable.read_value, lambda: tf.identity(variable.initial_value))
 
     def track(self, core, index):
         """Hang the slots of variable number `index` into the checkpoint's object graph."""

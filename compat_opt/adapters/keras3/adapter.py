@@ -126,6 +126,8 @@ def _on_tensorflow():
 
         def _track_native(self, node):
             self._track_trackable(node, "compat_opt_state", overwrite=True)
+            # In place of the native counter, which nobody counts.
+            self._track_trackable(self._core.iterations, "_iterations", overwrite=True)
 
     return TensorFlowAdapter
 

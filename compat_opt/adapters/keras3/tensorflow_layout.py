@@ -36,7 +36,7 @@ class Layout(KerasVariables, TensorFlowLayout):
         return variable
 
     def _first_value(self, variable):
-        return tf.convert_to_tensor(self.raw(variable))
+        return TensorFlowLayout._first_value(self, self.raw(variable))
 
     def raw(self, variable):
         """The tf.Variable."""

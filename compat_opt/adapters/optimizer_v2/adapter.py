@@ -51,6 +51,12 @@ class Adapter(CompiledOptimizer):
     def _hidden_options(self):
         return quirks.missing_when_none(native_base(self.target))
 
+    def _returned(self, made):
+        # In every graph an op, as OptimizerV2 does: LossScaleOptimizer has it in a tf.cond beside an op.
+        if tf.executing_eagerly():
+            return self.iterations
+        return tf.group(*[] if made is None else [made])
+
     apply_gradients = tensorflow_engine.do_not_convert(CompiledOptimizer.apply_gradients)
 
     def _get_hyper(self, name, dtype=None):
