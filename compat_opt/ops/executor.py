@@ -4,6 +4,22 @@ import functools
 import numbers
 import operator
 
+from compat_opt.ops.table import OPERATIONS
+
+
+def same_names(*modules):
+    """{operation: function} for the operations that one of `modules` has under the same name.
+
+    What a framework calls otherwise, or gives other arguments, stands in its executor's table;
+    tests/ops compares every operation on every executor with NumPy.
+    """
+    found = {}
+    for name in OPERATIONS:
+        for module in modules:
+            if callable(getattr(module, name, None)):
+                found.setdefault(name, getattr(module, name))
+    return found
+
 
 class Executor:
     """Base class of executors: one framework's arrays.

@@ -4,14 +4,7 @@ import functools
 
 import numpy as np
 
-from compat_opt.ops.executor import Executor
-
-_SAME_NAME = (
-    "abs add ceil cos exp expm1 floor log log1p maximum minimum multiply negative imag real sin "
-    "sqrt square subtract tanh where equal greater greater_equal isfinite isnan less less_equal "
-    "not_equal logical_and logical_not logical_or matmul outer diag trace tensordot broadcast_to "
-    "expand_dims flip reshape squeeze stack tril triu conj"
-).split()
+from compat_opt.ops.executor import Executor, same_names
 
 
 def numpy_like_table(xp):
@@ -33,7 +26,7 @@ def numpy_like_table(xp):
 
         return reduce
 
-    table = {name: getattr(xp, name) for name in _SAME_NAME}
+    table = same_names(xp)
     table.update(
         atan2=xp.arctan2,
         cholesky=xp.linalg.cholesky,

@@ -5,13 +5,8 @@ import operator
 
 import tensorflow as tf
 
-from compat_opt.ops.executor import Executor
+from compat_opt.ops.executor import Executor, same_names
 
-_SAME_NAME = (
-    "abs exp negative sign sqrt square tanh where equal greater greater_equal less less_equal "
-    "not_equal matmul eye reshape squeeze stack add subtract multiply divide maximum minimum "
-    "broadcast_to expand_dims pow sigmoid cos sin"
-).split()
 
 _REDUCTIONS = {
     "all": "reduce_all",
@@ -83,41 +78,22 @@ class TensorFlowExecutor(Executor):
     name = "tensorflow"
 
     def _table(self):
-        table = {name: getattr(tf, name) for name in _SAME_NAME}
+        table = same_names(tf, tf.math, tf.linalg)
         for name, function in _REDUCTIONS.items():
             table[name] = _reduction(getattr(tf, function))
         table.update(
-            atan2=tf.math.atan2,
-            ceil=tf.math.ceil,
-            cholesky=tf.linalg.cholesky,
-            concat=tf.concat,
             conj=_conj,
-            diag=tf.linalg.diag,
-            eigh=tf.linalg.eigh,
-            expm1=tf.math.expm1,
             flip=lambda x, axis: tf.reverse(x, [axis] if isinstance(axis, int) else axis),
-            floor=tf.math.floor,
             imag=_imag,
-            inv=tf.linalg.inv,
             isfinite=_isfinite,
             isnan=_isnan,
-            log=tf.math.log,
-            log1p=tf.math.log1p,
-            logical_and=tf.logical_and,
-            logical_not=tf.logical_not,
-            logical_or=tf.logical_or,
             matrix_diagonal=tf.linalg.diag_part,
-            matrix_transpose=tf.linalg.matrix_transpose,
             outer=lambda x1, x2: x1[:, None] * x2[None, :],
             permute_dims=tf.transpose,
             qr=lambda x: tuple(tf.linalg.qr(x)),
             real=_real,
             round=tf.math.rint,
-            rsqrt=tf.math.rsqrt,
             sign=_sign,
-            solve=tf.linalg.solve,
-            tensordot=tf.tensordot,
-            trace=tf.linalg.trace,
             tril=_part(lower=True),
             triu=_part(lower=False),
             vector_norm=_reduction(_norm),

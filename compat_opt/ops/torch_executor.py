@@ -5,15 +5,8 @@ import numbers
 import numpy as np
 import torch
 
-from compat_opt.ops.executor import Executor
+from compat_opt.ops.executor import Executor, same_names
 from compat_opt.ops.numpy_executor import NumpyExecutor
-
-_SAME_NAME = (
-    "abs add ceil cos exp expm1 floor log log1p maximum minimum multiply negative real sin sqrt "
-    "square subtract tanh where greater greater_equal isfinite isnan less less_equal logical_and "
-    "logical_not logical_or matmul outer diag trace tensordot broadcast_to reshape squeeze stack "
-    "tril triu rsqrt sigmoid pow divide atan2 conj"
-).split()
 
 
 def _imag(x):
@@ -56,7 +49,7 @@ class TorchExecutor(Executor):
     device = None
 
     def _table(self):
-        table = {name: getattr(torch, name) for name in _SAME_NAME}
+        table = same_names(torch)
         table.update(
             all=_one_axis_at_a_time(torch.all),
             any=_one_axis_at_a_time(torch.any),
