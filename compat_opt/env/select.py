@@ -56,11 +56,12 @@ def find_target(wanted=None):
             return target
     names = [target.key for target in offered]
     reasons = ["%s: %s; %s." % item for item in detect(read_environment()).missing]
+    hint = "" if wanted in _GENERATIONS else closest(str(wanted), names + list(_GENERATIONS))
     raise TargetError(
         "This environment has no target %r." % (wanted,),
         "one of %s" % ", ".join(names) if names else "an environment with TensorFlow or Keras 3",
         "target=%r" % (wanted,),
-        " ".join([closest(str(wanted), names + list(_GENERATIONS))] + reasons).strip(),
+        " ".join([hint] + reasons).strip(),
     )
 
 
