@@ -5,7 +5,7 @@ import inspect
 import pkgutil
 
 from compat_opt.adapters import arguments
-from compat_opt.adapters.optimizer import hyper_property, option_property
+from compat_opt.adapters.members import hyper_property, option_property
 from compat_opt.adapters.options import Options
 from compat_opt.env import Target, default_target, find_target, targets
 from compat_opt.errors import RuleError, TargetError

@@ -37,7 +37,7 @@ def source_of(name, value, declared, owner):
     if value is None:
         declared.validate(value, owner)
         return Source("off", None)
-    number = _as_number(value)
+    number = as_number(value)
     if number is not None:
         if math.isnan(number):
             raise HyperError("%s.%s is not a number." % (owner, name), received="%s=nan" % name)
@@ -58,7 +58,7 @@ def source_of(name, value, declared, owner):
     )
 
 
-def _as_number(value):
+def as_number(value):
     """The float of a Python or NumPy number or of an eager scalar tensor, else None."""
     if isinstance(value, bool):
         return None
