@@ -173,7 +173,7 @@ def test_default_hypers_train(name):
     state = None
     loss = [float(np.sum((values[0] - target) ** 2))]
     gradients = []
-    for _ in range(30):
+    for _ in range(12):
         gradients.append([values[0] - target])
         state = run_reference(rule, [np.zeros((2, 3))], gradients)
         values = state[-1]

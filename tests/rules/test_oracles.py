@@ -5,8 +5,12 @@ import pytest
 from compat_opt import rules
 from oracle_comparison import PROBLEMS, compare, load_oracle, oracle_names
 
+#: The problems that every cell of the matrix runs; the others run in the long suites. Rules meet no
+#: framework here, and ci/mutate_rules.py runs all of them on each mutant.
+EVERYWHERE = ("ordinary", "zeros among others", "steady")
+
 CASES = [
-    (name, position, problem)
+    pytest.param(name, position, problem, marks=() if problem in EVERYWHERE else pytest.mark.long)
     for name in rules.names()
     for position in range(len(load_oracle(name.lower()).CASES))
     for problem in PROBLEMS
