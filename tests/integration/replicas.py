@@ -1,0 +1,164 @@
+"""Runs every scenario under MirroredStrategy on two logical CPUs; prints one JSON object.
+
+Usage: python replicas.py TARGET. It is a process of its own because logical devices have to be set
+up first, and because one failing replica function spoils all later steps of its process.
+"""
+
+import json
+import sys
+import traceback
+import warnings
+
+import numpy as np
+import tensorflow as tf
+
+GLOBAL = [
+    [np.array([1.0, -2.0]), np.array([[0.5, 1.0], [0.0, 0.0], [2.0, -1.0]])],
+    [np.array([-0.5, 3.0]), np.array([[0.0, 0.0], [1.0, 1.0], [-2.0, 0.25]])],
+    [np.array([2.0, 0.25]), np.array([[1.0, -1.0], [0.5, 0.0], [0.0, 0.0]])],
+    [np.array([0.1, 0.2]), np.array([[1.0, 1.0], [0.5, 0.5], [0.25, 0.25]])],
+]
+FIRST = [np.array([1.0, 2.0]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])]
+SHARES = (0.25, 0.75)
+
+CASES = {
+    "momentum": ("SGD", dict(learning_rate=0.1, momentum=0.9)),
+    "clipnorm": ("Adam", dict(learning_rate=0.1, clipnorm=0.5)),
+    "global_clipnorm": ("SGD", dict(learning_rate=0.5, global_clipnorm=0.5)),
+    "weight_decay": ("AdamW", dict(learning_rate=0.1, weight_decay=0.5)),
+    "ema_overwrite": ("SGD", dict(learning_rate=0.1, use_ema=True, ema_momentum=0.5, ema_overwrite_frequency=2)),
+    "accumulation": ("Adam", dict(learning_rate=0.1, gradient_accumulation_steps=2, clipnorm=0.5)),
+    "shared": ("Nadam", dict(learning_rate=0.1)),
+}
+
+
+def two_devices():
+    config = tf.config.experimental
+    cpu = config.list_physical_devices("CPU")[0]
+    config.set_virtual_device_configuration(cpu, [config.VirtualDeviceConfiguration()] * 2)
+    return tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+
+
+def copies(strategy, variable):
+    return [np.array(v) for v in strategy.experimental_local_results(variable)]
+
+
+def assert_both(strategy, variables, expected, tolerance=1e-4):
+    from compat_opt.testing.compare import assert_close
+
+    for number, (variable, wanted) in enumerate(zip(variables, expected)):
+        first, second = copies(strategy, variable)
+        assert np.array_equal(first, second), "the replicas' copies differ: %r, %r" % (first, second)
+        assert_close(first, wanted, tolerance, "variable %d" % number)
+
+
+def custom_loop(strategy, on, case, sparse=False):
+    """Each replica has its share of the gradients; the step is that of their sum."""
+    import compat_opt as co
+    from compat_opt import rules
+
+    name, hypers = CASES[case]
+    rule = getattr(rules, name)
+    expected = co.run_reference(rule, FIRST, GLOBAL, **hypers)
+    run = getattr(strategy, "run", None) or strategy.experimental_run_v2
+    with strategy.scope():
+        variables = [tf.Variable(value.astype("float32"), name="v%d" % i) for i, value in enumerate(FIRST)]
+        optimizer = on.optimizer(rule, **hypers)
+        optimizer.build(variables)
+    vectors = tf.constant(np.stack([row[0] for row in GLOBAL]), tf.float32)
+    tables = tf.constant(np.stack([row[1] for row in GLOBAL]), tf.float32)
+
+    @tf.function
+    def step(number):
+        def replica():
+            which = tf.distribute.get_replica_context().replica_id_in_sync_group
+            share = tf.gather(tf.constant(SHARES), which)
+            table = tf.gather(tables, number) * share
+            if sparse:  # row 1 comes in two halves, unsorted
+                rows = tf.concat([table[2:], table[1:2] / 2, table[:2] * [[1.0], [0.5]]], 0)
+                table = tf.IndexedSlices(rows, tf.constant([2, 1, 0, 1]), tf.constant([3, 2]))
+            optimizer.apply_gradients(zip([tf.gather(vectors, number) * share, table], variables))
+
+        run(replica)
+
+    for number in range(len(GLOBAL)):
+        step(tf.constant(number))
+    assert_both(strategy, variables, expected[-1])
+    count = int(on.value(optimizer.iterations))
+    assert count == expected.iterations, "iterations: %d, expected %d" % (count, expected.iterations)
+
+
+def fit(strategy, on, case):
+    """fit splits each batch over the replicas; the weights are those of whole batches."""
+    from compat_opt import rules
+    from on_target import assert_weights, reference_fit, regression
+
+    name, hypers = CASES[case]
+    rule = getattr(rules, name)
+    x, y = regression(rows=8)
+    with strategy.scope():
+        model = on.linear()
+        on.compile(model, on.optimizer(rule, **hypers))
+    first = model.get_weights()
+    on.fit(model, x, y, batch_size=4, epochs=2)
+    batches = [(x[i : i + 4], y[i : i + 4]) for _ in range(2) for i in (0, 4)]
+    assert_weights(model, reference_fit(rule, first, batches, **hypers), 1e-4)
+    count = int(on.value(model.optimizer.iterations))
+    assert count == 4 // (hypers.get("gradient_accumulation_steps") or 1), count
+
+
+def fit_embedding(strategy, on):
+    """Sparse gradients of an Embedding, with ids that both replicas have."""
+    import compat_opt as co
+    from compat_opt.rules import Adam
+    from on_target import assert_weights
+    from test_fit import embedding_gradients, embedding_model
+
+    ids = np.array([[0, 0], [1, 2], [2, 2], [4, 0]], "int32")
+    y = np.array([[1.0], [-1.0], [2.0], [0.5]], "float32")
+    hypers = dict(learning_rate=0.05, clipnorm=0.3)
+    with strategy.scope():
+        model = embedding_model(on)
+        on.compile(model, on.optimizer(Adam, **hypers))
+    first = [np.asarray(w, "float64") for w in model.get_weights()]
+    on.fit(model, ids, y, epochs=3)
+    now, gradients = first, []
+    for _ in range(3):
+        gradients.append(embedding_gradients(now, ids, y))
+        now = co.run_reference(Adam, first, gradients, **hypers)[-1]
+    assert_weights(model, now, 2e-4)
+
+
+def scenarios():
+    """{name: function(strategy, on)}."""
+    found = {}
+    for case in CASES:
+        found["loop " + case] = lambda s, on, case=case: custom_loop(s, on, case)
+    for case in ("momentum", "clipnorm", "ema_overwrite", "accumulation"):
+        found["sparse loop " + case] = lambda s, on, case=case: custom_loop(s, on, case, sparse=True)
+    for case in ("clipnorm", "weight_decay", "ema_overwrite", "accumulation"):
+        found["fit " + case] = lambda s, on, case=case: fit(s, on, case)
+    found["fit embedding"] = fit_embedding
+    return found
+
+
+def main(key):
+    strategy = two_devices()
+    import compat_opt as co
+    from on_target import OnTarget
+
+    on = OnTarget(next(target for target in co.targets() if target.key == key))
+    results = {}
+    for name, scenario in scenarios().items():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                scenario(strategy, on)
+            results[name] = "passed"
+        except Exception:
+            results[name] = traceback.format_exc()
+    print("RESULTS " + json.dumps(results))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
