@@ -28,7 +28,7 @@ def distance_plot(lines, tolerance, caption):
     logs = [Line([_log(v) for v in line.values], line.colour, line.title) for line in lines]
     shown = [v for line in logs for v in line.values if v > math.log10(FLOOR)] + [_log(tolerance)]
     low, high = math.floor(min(shown)) - 1, math.ceil(max(shown))
-    ticks = [(low, "0")] + [(k, "1e%d" % k) for k in _every(low + 1, max(high, low + 2))]
+    ticks = [(low, "0")] + [(k, "1e%d" % k) for k in _every(low, max(high, low + 2)) if k > low]
     return _plot(logs, (low, max(high, low + 2)), ticks, caption, "step", [(_log(tolerance), "tolerance")])
 
 
@@ -47,8 +47,9 @@ def _log(value):
 
 
 def _every(low, high):
+    """Whole numbers from `high` down, at most seven, none too near to the bottom."""
     step = max(1, int(math.ceil((high - low) / 6.0)))
-    return range(low, high + 1, step)
+    return [k for k in range(high, low - 1, -step) if k == low or k - low > step / 2.0 or step == 1]
 
 
 def _plot(lines, span, ticks, caption, x_name, marks):

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import sys
 
 import numpy as np
 
@@ -112,6 +113,9 @@ def environment(target):
     """Versions of everything that has a say in the numbers."""
     record = read_environment().as_dict()
     found = {name: record[name] for name in ("python", "tensorflow", "keras", "tf_keras", "jax", "torch")}
+    for name in ("tensorflow", "keras", "tf_keras"):
+        # What was imported counts; tensorflow is not always imported under Keras 3 on another backend.
+        found[name] = getattr(sys.modules.get(name), "__version__", found[name])
     found.update(numpy=np.__version__, backend=target.backend, platform=platform.platform(), machine=platform.machine())
     return found
 
