@@ -9,29 +9,30 @@ from compat_opt import rules
 from compat_opt.testing.laws import LAWS, run_law
 from compat_opt.testing.subject import Subject
 
-#: What every cell runs: {label: (rule, hyperparameters)}.
+#: Rules that between them need every part of the interface: flags, shared scalars, norms, shape-dependent slots and
+#: matrix products. Every cell runs all laws on them: {label: (rule, hyperparameters)}.
 CORE = {
     "SGD": ("SGD", {"momentum": 0.9}),
     "Adam": ("Adam", {}),
-    "AdamW": ("AdamW", {}),
-    "RMSprop": ("RMSprop", {}),
-    "Adagrad": ("Adagrad", {}),
     "Nadam": ("Nadam", {}),
-    "Lion": ("Lion", {}),
     "LAMB": ("LAMB", {}),
     "Muon": ("Muon", {}),
 }
 
-#: The other branches of these rules: every cell runs the laws that see the formula, the long suite all.
+#: Other formulas on the same parts: every cell runs the laws that see the formula, the long suite all.
 BRANCHES = {
     "SGD_plain": ("SGD", {}),
     "SGD_nesterov": ("SGD", {"momentum": 0.9, "nesterov": True}),
     "Adam_amsgrad": ("Adam", {"amsgrad": True}),
+    "AdamW": ("AdamW", {}),
+    "RMSprop": ("RMSprop", {}),
     "RMSprop_centered": ("RMSprop", {"momentum": 0.9, "centered": True}),
+    "Adagrad": ("Adagrad", {}),
+    "Lion": ("Lion", {}),
 }
 FORMULA_LAWS = ("dense", "dense_compiled", "sparse", "half_precision", "complex_variables", "save_and_continue")
 
-OTHERS = {name: (name, {}) for name in rules.names() if name not in CORE}
+OTHERS = {name: (name, {}) for name in rules.names() if name not in CORE and name not in BRANCHES}
 
 TARGETS = compat_opt.targets()
 
