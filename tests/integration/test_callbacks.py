@@ -3,6 +3,7 @@
 import os
 
 import numpy as np
+import pytest
 
 from compat_opt.rules import SGD, Adam
 from on_target import assert_weights, reference_fit, regression
@@ -53,6 +54,7 @@ def test_model_checkpoint_keeps_the_optimizer(on, tmp_path):
     assert_weights(loaded, reference_fit(Adam, first, [(x, y)] * 4, learning_rate=0.1), 1e-4)
 
 
+@pytest.mark.long
 def test_early_stopping_and_history_leave_the_optimizer_alone(on):
     x, y = regression()
     model = on.compile(on.linear(), on.optimizer(Adam, 0.1))

@@ -12,6 +12,7 @@ from compat_opt.rules import SGD, Adam, AdamW, LAMB, Lion, Muon, Nadam, RMSprop
 from on_target import OnTarget, assert_weights, other_targets, reference_fit, regression
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda o: pickle.loads(pickle.dumps(o))], ids=["deepcopy", "pickle"])
 def test_a_copy_goes_on_in_fit(on, copied):
     x, y = regression(rows=8)

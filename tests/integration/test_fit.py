@@ -18,12 +18,15 @@ CASES = {
     "rmsprop": (RMSprop, dict(learning_rate=0.05, momentum=0.5, centered=True)),
 }
 
+#: What runs in every cell; the other cases run in the long ones.
+SHORT = ["accumulation", "ema_overwrite"]
+
 
 def batches_of(x, y, size, epochs=1):
     return [(x[i : i + size], y[i : i + size]) for _ in range(epochs) for i in range(0, len(x), size)]
 
 
-@pytest.mark.parametrize("case", sorted(CASES))
+@pytest.mark.parametrize("case", SHORT + [pytest.param(c, marks=pytest.mark.long) for c in sorted(set(CASES) - set(SHORT))])
 def test_fit_follows_the_reference(on, case):
     rule, hypers = CASES[case]
     x, y = regression(rows=12)
@@ -46,6 +49,7 @@ def assert_average_or_weights(on, model, first, batches, rule, hypers):
         on.assert_value(model.optimizer.get_slot(variable, "average"), value, 1e-6)
 
 
+@pytest.mark.long
 def test_averages_become_the_weights_after_fit(on):
     """Called once more, finalize_variable_values changes nothing: fit of newer Keras has called it."""
     x, y = regression(rows=12)
@@ -107,6 +111,7 @@ def test_an_embedding_with_repeated_ids_follows_the_reference(on, rule, hypers):
     assert history.history["loss"][-1] < history.history["loss"][0]
 
 
+@pytest.mark.long
 def test_train_on_batch_and_fit_are_the_same_steps(on):
     x, y = regression(rows=8)
     fitted, stepped = on.linear(), on.linear()
@@ -118,6 +123,7 @@ def test_train_on_batch_and_fit_are_the_same_steps(on):
         on.assert_value(np.asarray(actual), expected)
 
 
+@pytest.mark.long
 def test_run_eagerly_gives_the_same_weights(on):
     x, y = regression(rows=8)
     model = on.linear()

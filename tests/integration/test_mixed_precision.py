@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import compat_opt as co
-from compat_opt.rules import SGD, Adam
+from compat_opt.rules import LAMB, SGD, Adam
 from on_target import assert_weights, reference_fit, regression
 
 
@@ -141,12 +141,15 @@ def test_hyperparameters_are_reached_through_the_wrapper(on):
     on.assert_value(optimizer.learning_rate, 0.25)
 
 
+@pytest.mark.long
 def test_a_model_in_mixed_precision_is_loaded_with_its_optimizer(on, tmp_path):
     import os
 
     x, y = mild(4)
     with mixed_float16(on):
-        model = compiled_model(on, on.optimizer(Adam, 0.05))
+        # Not Adam: Keras 2.13+ writes an inner optimizer's plain class name into an H5 file, and reads
+        # a name that it knows itself as its own.
+        model = compiled_model(on, on.optimizer(LAMB, 0.05))
         on.fit(model, x, y, epochs=2)
         path = os.path.join(str(tmp_path), "model" + (".keras" if on.is_keras3 else ".h5"))
         model.save(path)

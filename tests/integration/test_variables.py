@@ -118,6 +118,7 @@ def test_unfreezing_a_layer_between_two_fits(on):
     assert_weights(model, now, 1e-4)
 
 
+@pytest.mark.long
 def test_freezing_a_layer_leaves_its_state(on):
     """A layer that is frozen for a while keeps its momentum."""
     x, y = regression(rows=8)
