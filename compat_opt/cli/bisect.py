@@ -50,7 +50,7 @@ def run(arguments):
         what = {True: "like %s" % pool[0].tensorflow, False: "differs", None: "passed over"}[answer]
         if arguments.law and answer is not None:
             what = "kept" if answer else "broken"
-        note = row.result.get("message", "") if answer is None else ""
+        note = _reason(row) if answer is None else ""
         print("  %-10s %-28s %-14s %s%s" % (row.cell.release.tensorflow, row.target, what, _took(row), "  " + note[:160] if note else ""), flush=True)
 
     search = bisect.Bisection(
@@ -93,6 +93,10 @@ def _took(row):
     return "kept from an earlier run" if row.reused else "%.0f s" % row.result["seconds"] if "seconds" in row.result else ""
 
 
+def _reason(row):
+    return (row.result.get("message", "").strip().splitlines() or [""])[0]
+
+
 def _unusable(which, search, target, bisect):
     if which == "same":
         what = "the law is kept" if search.law else "the numbers are the same"
@@ -105,7 +109,7 @@ def _unusable(which, search, target, bisect):
     elif search.law and row.traces:
         why = "the law %s is not kept there, or does not apply" % search.law
     else:
-        why = "%s: %s" % (row.status, row.result.get("message", ""))
+        why = "%s: %s" % (row.status, _reason(row))
     print("\nThe %s end, %s, can't be used: %s" % (which, release.tensorflow, why))
     return 2
 

@@ -59,6 +59,16 @@ def test_cells_are_known_before_the_environment_is_made(name):
     assert all(":" in cell.target for cell in cells)
 
 
+def test_a_patch_release_can_need_more_than_the_last_one():
+    assert "protobuf<3.21" in releases.find("2.9.0").requirements()
+    assert "protobuf<3.21" not in releases.find("2.9").requirements()
+
+
+def test_what_tf_keras_brings_is_held_to_the_same_version():
+    needed = releases.find("2.16.1").requirements()
+    assert needed[0] != "tensorflow-cpu==2.16.1" or "tensorflow==2.16.1" in needed
+
+
 def test_targets_by_generation_namespace_and_default():
     chosen = releases.select("2.8,2.10,2.11,2.21")
     assert [c.label for c in plan.make_cells(chosen, ["keras2"])] == [

@@ -33,6 +33,9 @@ class Release(collections.namedtuple("Release", "name minor tensorflow package p
     def requirements(self):
         """Everything that is installed, as requirement strings."""
         first = ["%s==%s" % (self.package, self.tensorflow)] if self.tensorflow else []
+        if self.package == "tensorflow-cpu" and any(pin.startswith("tf-keras") for pin in self.pins):
+            # tf-keras asks for the distribution `tensorflow`, which lies over tensorflow-cpu's files.
+            first.append("tensorflow==%s" % self.tensorflow)
         return first + list(self.pins) + ["packaging"]
 
     def record(self):
@@ -91,7 +94,9 @@ def _release(row, name, version):
     if package == "tensorflow-cpu" and not (sys.platform.startswith("linux") and platform.machine() == "x86_64"):
         package = "tensorflow"  # tensorflow-cpu is not built for every platform in every release
     environ = tuple(tuple(item.split("=", 1)) for item in _words(row["environ"]))
-    return Release(name, row["name"], version, package, row["python"], _words(row["pins"]), environ)
+    only = [item.split(":", 1) for item in _words(row["only"])]
+    pins = _words(row["pins"]) + tuple(pin for patch, pin in only if patch == version)
+    return Release(name, row["name"], version, package, row["python"], pins, environ)
 
 
 def every():
