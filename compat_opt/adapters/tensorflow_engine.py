@@ -4,9 +4,11 @@ Shared by the three generations. A step reads every value first, computes, and a
 variable once, so that it needs no control dependencies and also works in TF1-style graphs.
 """
 
+import contextlib
+
 import tensorflow as tf
 
-from compat_opt.adapters import quirks, tensorflow_lowering, tensorflow_rows
+from compat_opt.adapters import quirks, tensorflow_distribution, tensorflow_lowering, tensorflow_rows
 from compat_opt.adapters.step import Item, plan_call
 from compat_opt.errors import GradientError, UnsupportedError
 from compat_opt.ops import Ops, dtypes
@@ -83,18 +85,26 @@ def _require_xla(core):
 def _cross_replica(core, indexes, aggregate):
     @do_not_convert
     def run(strategy, gradients):
+        apart = tensorflow_distribution.has_parameter_servers(strategy)
+        if apart:
+            tensorflow_distribution.check(core)
         variables = [core.layout.raw(core.variables[index]) for index in indexes]
         if aggregate:
             gradients = strategy.extended.batch_reduce_to(
                 tf.distribute.ReduceOp.SUM, list(zip(gradients, variables))
             )
-        return _whole_step(core, indexes, gradients, {}, strategy.extended)
+        return _whole_step(core, indexes, gradients, {}, strategy.extended, apart)
 
     return run
 
 
-def _whole_step(core, indexes, gradients, external, extended=None):
-    """Evaluate the scalars once, then update on each device that holds the variables."""
+def _whole_step(core, indexes, gradients, external, extended=None, apart=False):
+    """Evaluate the scalars once, then update on each device that holds the variables.
+
+    Args:
+        extended: the strategy's, or None without one.
+        apart: whether each variable is on one device, not each device has all variables.
+    """
     raw = core.layout.raw
     iterations = raw(core.iterations)
     counts = [iterations] + ([raw(core.micro_step)] if core.micro_step is not None else [])
@@ -114,26 +124,31 @@ def _whole_step(core, indexes, gradients, external, extended=None):
     }
 
     def on_device(_, parts):
-        return _device_step(core, list(held), parts, scalars, shared, now, extended is not None)
+        return _device_step(core, list(held), parts, scalars, shared, now, extended is not None, apart)
 
     if extended is None:
         return on_device(None, bundle)
+    if apart:
+        on_device(None, bundle)
+        return None
     extended.update(bundle["variables"][0], on_device, args=(bundle,), group=False)
     return None
 
 
-def _device_step(core, held, parts, scalars, shared, now, distributed=False):
+def _device_step(core, held, parts, scalars, shared, now, distributed=False, apart=False):
     """The step on one device; `parts` holds that device's components of the variables."""
     options = core.options
+    place = tensorflow_distribution.on if apart else lambda variable: contextlib.nullcontext()
     items, choices, writers = [], [], []
     for i, variable, slots, calls, gradient in zip(
         held, parts["variables"], parts["slots"], parts["calls"], parts["gradients"]
     ):
         choice = tensorflow_lowering.choose(core, i, isinstance(gradient, tf.IndexedSlices), distributed)
-        part = _part(choice, variable, slots, gradient)
-        scaled = part.gradient
-        if scaled is not None and options.loss_scale_factor:
-            scaled = scaled / tf.cast(options.loss_scale_factor, scaled.dtype)
+        with place(variable):
+            part = _part(choice, variable, slots, gradient, apart and tensorflow_distribution.adds(core, i))
+            scaled = part.gradient
+            if scaled is not None and options.loss_scale_factor:
+                scaled = scaled / tf.cast(options.loss_scale_factor, scaled.dtype)
         items.append(
             Item(
                 core.layout.name(core.variables[i]),
@@ -152,12 +167,12 @@ def _device_step(core, held, parts, scalars, shared, now, distributed=False):
     present = range(len(items))
     if core.micro_step is None:
         present = [p for p, item in enumerate(items) if item.gradient is not None]
-    lowering = tensorflow_lowering.TensorFlowLowering(
-        core,
-        [items[p] for p in present],
-        [choices[p] for p in present],
-        [writers[p] for p in present],
-    )
+    chosen = [[found[p] for p in present] for found in (items, choices, writers)]
+    if apart:
+        variables = [parts["variables"][p] for p in present]
+        lowering = tensorflow_distribution.PlacedLowering(core, *chosen, variables=variables)
+    else:
+        lowering = tensorflow_lowering.TensorFlowLowering(core, *chosen)
 
     reads = _reads(items, shared, now) if core.layout.returns_ops() else []
 
@@ -165,13 +180,17 @@ def _device_step(core, held, parts, scalars, shared, now, distributed=False):
         made = list(outcome.in_place)
         with tf.control_dependencies([tf.identity(read) for read in reads]):
             for position, value in outcome.variables.items():
-                made.extend(writers[present[position]].write(value, outcome.slots.get(position, {})))
+                with place(parts["variables"][present[position]]):
+                    made.extend(writers[present[position]].write(value, outcome.slots.get(position, {})))
             for position, values in outcome.slots.items():
                 if position not in outcome.variables:
                     made.extend(writers[present[position]].write(None, values))
             assigned = [(parts["calls"][present[p]], value) for p, value in outcome.calls.items()]
             assigned.extend((parts["shared"][name], value) for name, value in outcome.shared.items())
-            assigned.extend(zip(parts["counts"], (outcome.iterations, outcome.micro_step)))
+            if apart:
+                made.append(tensorflow_distribution.count(parts["counts"][0]))
+            else:
+                assigned.extend(zip(parts["counts"], (outcome.iterations, outcome.micro_step)))
             made.extend(v.assign(value, read_value=False) for v, value in assigned if value is not None)
         if tf.executing_eagerly():
             return tf.constant(True)
@@ -200,10 +219,10 @@ def _reads(items, shared, now):
     return [value for value in found + list(shared.values()) + now if value is not None]
 
 
-def _part(choice, variable, slots, gradient):
+def _part(choice, variable, slots, gradient, adds=False):
     """What reads and writes the part of a variable that is updated."""
     if not choice.how.startswith("rows"):
-        return _Whole(variable, slots, gradient)
+        return (_Added if adds else _Whole)(variable, slots, gradient)
     if choice.kernel is not None:
         return tensorflow_rows.Scattered(variable, gradient)
     return tensorflow_rows.Rows(variable, slots, gradient)
@@ -229,6 +248,17 @@ class _Whole:
         new = [] if value is None else [(self.variable, value)]
         new.extend((self.slots[name], slot) for name, slot in slots.items())
         return [variable.assign(tensor, read_value=False) for variable, tensor in new]
+
+
+class _Added(_Whole):
+    """A variable that others may change meanwhile: the difference is added."""
+
+    def write(self, value, slots):
+        """Add to the variable, assign its slots."""
+        made = super().write(None, slots)
+        if value is not None:
+            made.append(self.variable.assign_add(value - self.value, read_value=False))
+        return made
 
 
 def _finite_checks(items):

@@ -1,5 +1,7 @@
 """One update of all variables: clip, measure, prepare, then the rule for each of them."""
 
+import contextlib
+
 from compat_opt.adapters.contract import check_scalars, checked_update
 from compat_opt.adapters.namespace import Namespace
 from compat_opt.errors import RuleError
@@ -48,6 +50,10 @@ class Lowering:
         """An op that updates the variable and its slots in place, or None."""
         return None
 
+    def place(self, position):
+        """A context in which what concerns one variable is computed: its device, where they differ."""
+        return contextlib.nullcontext()
+
 
 def gradient_value(ops, item):
     """An item's gradient in the compute dtype of its variable."""
@@ -68,8 +74,11 @@ def update_all(rule, options, ops, items, scalars, shared, iterations, lowering,
     stepping = rule.for_step()
     if gradients is None:
         gradients = [gradient_value(ops, item) for item in items]
-    gradients = clip(ops, gradients, options)
-    gradients = [g if item.finish is None else item.finish(g) for item, g in zip(items, gradients)]
+    gradients = clip(ops, gradients, options, lowering.place)
+    for position, item in enumerate(items):
+        if item.finish is not None:
+            with lowering.place(position):
+                gradients[position] = item.finish(gradients[position])
     step = ops.scalar(iterations) + 1.0
     ops.entropy = (step.raw,)
     hyper = Namespace(type(rule).__name__, "hyper", {"step": step})
@@ -88,7 +97,8 @@ def update_all(rule, options, ops, items, scalars, shared, iterations, lowering,
         slots.append(Namespace(owner, "slots", own))
     if rule.overrides("measure"):
         hyper.add_all({name: ops.scalar(shared[name]) for name in rule.shared()})
-        hyper.add_all(_measured(stepping, ops, per_variable, items, gradients, values, slots, hyper))
+        inputs = (per_variable, items, gradients, values, slots, hyper)
+        hyper.add_all(_measured(stepping, ops, inputs, lowering.place))
     outcome = Outcome()
     _prepare(rule, stepping, ops, shared, hyper, outcome)
 
@@ -103,24 +113,25 @@ def update_all(rule, options, ops, items, scalars, shared, iterations, lowering,
 
     for positions in lowering.groups(items):
         first = positions[0]
-        if len(positions) == 1:
-            item, each = items[first], per_variable[first]
-            op = lowering.in_place(first, hyper, gradients[first])
-            if op is not None:
-                outcome.in_place.append(op)
-                outcome.variables[first] = None
-                outcome.slots[first] = {}
-                continue
-            parts = (gradients[first], values[first], slots[first])
-        else:
-            item, each, parts = join(ops, positions, items, gradients, values, slots)
-        new_value, new_slots = lowering.update(positions, apply_to(item), each, hyper, *parts)
-        new_slots = {n: each.unwrap(v, parts[2][n].dtype) for n, v in new_slots.items()}
-        new_variable = _finish(options, each, item, new_value, step, new_slots)
-        if len(positions) == 1:
-            outcome.variables[first], outcome.slots[first] = new_variable, new_slots
-        else:
-            split(each, positions, items, new_variable, new_slots, outcome)
+        with lowering.place(first):
+            if len(positions) == 1:
+                item, each = items[first], per_variable[first]
+                op = lowering.in_place(first, hyper, gradients[first])
+                if op is not None:
+                    outcome.in_place.append(op)
+                    outcome.variables[first] = None
+                    outcome.slots[first] = {}
+                    continue
+                parts = (gradients[first], values[first], slots[first])
+            else:
+                item, each, parts = join(ops, positions, items, gradients, values, slots)
+            new_value, new_slots = lowering.update(positions, apply_to(item), each, hyper, *parts)
+            new_slots = {n: each.unwrap(v, parts[2][n].dtype) for n, v in new_slots.items()}
+            new_variable = _finish(options, each, item, new_value, step, new_slots)
+            if len(positions) == 1:
+                outcome.variables[first], outcome.slots[first] = new_variable, new_slots
+            else:
+                split(each, positions, items, new_variable, new_slots, outcome)
     outcome.iterations = iterations + 1
     return outcome
 
@@ -161,21 +172,29 @@ def split(ops, positions, items, new_variable, new_slots, outcome):
             outcome.slots[position][name] = part
 
 
-def clip(ops, gradients, options):
-    """The gradients (Values) after the one kind of clipping that is on."""
+def clip(ops, gradients, options, place):
+    """The gradients (Values) after the one kind of clipping that is on; `place` as in `Lowering`."""
+
+    def each(function):
+        clipped = []
+        for position, gradient in enumerate(gradients):
+            with place(position):
+                clipped.append(function(gradient))
+        return clipped
+
     if options.clipvalue is not None:
         limit = abs(options.clipvalue)
-        return [ops.clip(gradient, -limit, limit) for gradient in gradients]
+        return each(lambda g: ops.clip(g, -limit, limit))
     if options.clipnorm is not None:
-        return [_scaled(ops, g, ops.vector_norm(g), options.clipnorm) for g in gradients]
+        return each(lambda g: _scaled(ops, g, ops.vector_norm(g), options.clipnorm))
     if options.global_clipnorm is not None:
-        squares = [ops.scalar(ops.vector_norm(gradient).raw) for gradient in gradients]
+        squares = each(lambda g: ops.scalar(ops.vector_norm(g).raw))
         total = squares[0] * squares[0]
         for norm in squares[1:]:
             total = total + norm * norm
         norm = ops.sqrt(total)
-        return [_scaled(ops, gradient, norm, options.global_clipnorm) for gradient in gradients]
-    return gradients
+        return each(lambda g: _scaled(ops, g, norm, options.global_clipnorm))
+    return list(gradients)
 
 
 def _scaled(ops, gradient, norm, limit):
@@ -183,10 +202,12 @@ def _scaled(ops, gradient, norm, limit):
     return gradient * (limit / ops.maximum(norm, limit))
 
 
-def _measured(stepping, ops, per_variable, items, gradients, values, slots, hyper):
+def _measured(stepping, ops, inputs, place):
+    per_variable, items, gradients, values, slots, hyper = inputs
     sums = {}
     for position, each in enumerate(per_variable):
-        measured = stepping.measure(gradients[position], values[position], slots[position], hyper, each)
+        with place(position):
+            measured = stepping.measure(gradients[position], values[position], slots[position], hyper, each)
         check_scalars(stepping, "measure", measured)
         for name, number in measured.items():
             number = ops.scalar(number.raw if isinstance(number, Value) else number)

@@ -20,7 +20,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LIMIT = 240  # seconds for a whole run
+LIMIT = 500  # seconds for a whole run
 
 
 def free_ports(count):
