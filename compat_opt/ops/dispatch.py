@@ -95,7 +95,7 @@ class Ops:
                     strong = argument.dtype if strong is None else dtypes.promote(strong, argument.dtype)
             elif not isinstance(argument, numbers.Number):
                 try:
-                    dtype = self.executor.dtype(argument)
+                    dtype = dtypes.checked(self.executor.dtype(argument))
                 except Exception:
                     raise RuleError(
                         "ops.%s can't take this argument." % operation,

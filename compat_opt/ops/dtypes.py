@@ -18,6 +18,17 @@ def is_complex(dtype):
     return dtype in _COMPLEX
 
 
+def checked(dtype):
+    """`dtype`, if it is a name of numbers or booleans.
+
+    Raises:
+        TypeError: strings, objects and other things that no operation takes.
+    """
+    if not dtype.startswith(("float", "bfloat", "complex", "int", "uint", "bool")):
+        raise TypeError("no numbers: %s" % dtype)
+    return dtype
+
+
 def real_counterpart(dtype):
     """float32 for complex64, float64 for complex128, `dtype` itself otherwise."""
     return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)

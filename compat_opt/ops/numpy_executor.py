@@ -33,6 +33,7 @@ def numpy_like_table(xp):
         concat=lambda arrays, axis=0: xp.concatenate(arrays, axis),
         divide=xp.true_divide,
         eigh=lambda x: tuple(xp.linalg.eigh(x)),
+        expand_dims=lambda x, axis=0: xp.expand_dims(x, axis),
         inv=xp.linalg.inv,
         matrix_diagonal=lambda x: xp.diagonal(x, axis1=-2, axis2=-1),
         matrix_transpose=lambda x: xp.swapaxes(x, -1, -2),

@@ -72,6 +72,29 @@ def _part(lower):
     return take
 
 
+@functools.lru_cache(maxsize=None)
+def _loses_nan():
+    """Whether tf.maximum drops a NaN, as Eigen does on CPUs in old releases (seen in 2.0); asked when first used."""
+    with tf.init_scope():
+        if not tf.executing_eagerly():
+            return True
+        nan, one = tf.constant([float("nan")] * 9), tf.constant([1.0] * 9)
+        pairs = [(nan, one), (one, nan), (nan[:1], one[:1]), (one[:1], nan[:1]), (nan, one[0]), (one[0], nan)]
+        whole = [tf.reduce_all(tf.math.is_nan(f(a, b))) for a, b in pairs for f in (tf.maximum, tf.minimum)]
+        return not all(bool(kept) for kept in whole)
+
+
+def _keeping_nan(function):
+    def keep(x1, x2):
+        chosen = function(x1, x2)
+        if not x1.dtype.is_floating or not _loses_nan():
+            return chosen
+        total = x1 + x2
+        return tf.where(tf.math.is_nan(x1) | tf.math.is_nan(x2), total, chosen)
+
+    return keep
+
+
 class TensorFlowExecutor(Executor):
     """TensorFlow tensors; step scalars are float64 tensors."""
 
@@ -83,11 +106,14 @@ class TensorFlowExecutor(Executor):
             table[name] = _reduction(getattr(tf, function))
         table.update(
             conj=_conj,
+            expand_dims=lambda x, axis=0: tf.expand_dims(x, axis),
             flip=lambda x, axis: tf.reverse(x, [axis] if isinstance(axis, int) else axis),
             imag=_imag,
             isfinite=_isfinite,
             isnan=_isnan,
             matrix_diagonal=tf.linalg.diag_part,
+            maximum=_keeping_nan(tf.maximum),
+            minimum=_keeping_nan(tf.minimum),
             outer=lambda x1, x2: x1[:, None] * x2[None, :],
             permute_dims=tf.transpose,
             qr=lambda x: tuple(tf.linalg.qr(x)),

@@ -74,6 +74,8 @@ class TorchExecutor(Executor):
             sign=torch.sgn,
             solve=torch.linalg.solve,
             sum=_reduction(torch.sum),
+            tril=lambda x, k=0: torch.tril(x, k),
+            triu=lambda x, k=0: torch.triu(x, k),
             tensordot=lambda x1, x2, axes: torch.tensordot(x1, x2, dims=axes),
             vector_norm=_reduction(lambda x, axes, keepdim: torch.linalg.vector_norm(x, 2, axes, keepdim)),
         )
