@@ -127,6 +127,16 @@ def on(compat_opt_target):
     return OnTarget(compat_opt_target)
 
 
+def file_holds_state(path):
+    """Whether a saved model, unless it is an H5 file of TensorFlow 2.9's or 2.10's Keras 2 optimizer, has its state."""
+    if not path.endswith(".h5"):
+        return True
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        return "optimizer_weights" in file
+
+
 def other_targets(target):
     """Targets of this environment other than `target`."""
     return [other for other in co.targets() if other != target]

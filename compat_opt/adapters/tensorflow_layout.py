@@ -5,6 +5,7 @@ import contextlib
 import numpy as np
 import tensorflow as tf
 
+from compat_opt.adapters import tensorflow_distribution
 from compat_opt.adapters.slots import first_array
 from compat_opt.errors import GradientError, UnsupportedError
 from compat_opt.ops.tensorflow_executor import TensorFlowExecutor
@@ -120,6 +121,8 @@ class TensorFlowLayout:
                 "a %s" % type(given).__name__,
                 "The pairs are (gradient, variable), in this order.",
             )
+        if not isinstance(given, tf.Variable):
+            tensorflow_distribution.refuse_sharded(given)
         return given
 
     def key(self, variable):
@@ -144,7 +147,8 @@ class TensorFlowLayout:
 
     def constraint(self, variable):
         """The variable's constraint, or None."""
-        return getattr(variable, "constraint", None)
+        copies = getattr(variable, "values", None)  # of a distributed variable, which may not tell
+        return getattr(copies[0] if isinstance(copies, (tuple, list)) else variable, "constraint", None)
 
     def read(self, variable):
         """The value."""

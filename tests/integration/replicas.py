@@ -40,7 +40,7 @@ def two_devices():
 
 
 def copies(strategy, variable):
-    return [np.array(v) for v in strategy.experimental_local_results(variable)]
+    return [v.numpy() for v in strategy.experimental_local_results(variable)]
 
 
 def assert_both(strategy, variables, expected, tolerance=1e-4):

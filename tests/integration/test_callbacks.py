@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from compat_opt.rules import SGD, Adam
-from on_target import assert_weights, reference_fit, regression
+from on_target import assert_weights, file_holds_state, reference_fit, regression
 
 
 def test_learning_rate_scheduler(on):
@@ -49,6 +49,8 @@ def test_model_checkpoint_keeps_the_optimizer(on, tmp_path):
     path = os.path.join(str(tmp_path), "last" + (".keras" if on.is_keras3 else ".h5"))
     on.fit(model, x, y, epochs=2, callbacks=[on.keras.callbacks.ModelCheckpoint(path)])
     loaded = on.keras.models.load_model(path)
+    if not file_holds_state(path):
+        pytest.skip("no optimizer weights in the H5 files of this Keras for this generation")
     assert int(on.value(loaded.optimizer.iterations)) == 2
     on.fit(loaded, x, y, epochs=2)
     assert_weights(loaded, reference_fit(Adam, first, [(x, y)] * 4, learning_rate=0.1), 1e-4)

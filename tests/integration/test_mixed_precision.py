@@ -8,7 +8,10 @@ import pytest
 
 import compat_opt as co
 from compat_opt.rules import LAMB, SGD, Adam
-from on_target import assert_weights, reference_fit, regression
+from on_target import assert_weights, file_holds_state, reference_fit, regression
+
+
+LINEAR = [np.array([[-0.5], [0.5]], "float32"), np.ones(1, "float32")]
 
 
 @contextlib.contextmanager
@@ -42,8 +45,11 @@ def inner(optimizer):
 
 
 def compiled_model(on, optimizer):
-    """A model under mixed_float16 whose optimizer scales the loss."""
-    model = on.linear()
+    """A model under mixed_float16 whose optimizer scales the loss; its outputs are float32."""
+    layers, given = on.keras.layers, on.keras.Input((2,))
+    outputs = layers.Activation("linear", dtype="float32")(layers.Dense(1)(given))
+    model = on.keras.Model(given, outputs)
+    model.set_weights(LINEAR)
     try:
         on.compile(model, optimizer)
     except TypeError as error:
@@ -96,7 +102,8 @@ def wrapped(on, optimizer, scale):
     experimental = getattr(precision, "experimental", None)
     if experimental is None:
         pytest.skip("no keras.mixed_precision in this Keras")
-    scaling = on.tf.mixed_precision.experimental.DynamicLossScale(initial_loss_scale=scale)
+    place = getattr(on.tf, "mixed_precision", None) or on.tf.train  # TF 2.0: tf.train.experimental
+    scaling = place.experimental.DynamicLossScale(initial_loss_scale=scale)
     return experimental.LossScaleOptimizer(optimizer, scaling)
 
 
@@ -155,6 +162,8 @@ def test_a_model_in_mixed_precision_is_loaded_with_its_optimizer(on, tmp_path):
         model.save(path)
         loaded = on.keras.models.load_model(path)
         assert type(inner(loaded.optimizer)) is type(inner(model.optimizer))
+        if not file_holds_state(path):
+            pytest.skip("no optimizer weights in the H5 files of this Keras for this generation")
         for continued in (model, loaded):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -7,7 +7,7 @@ import pytest
 
 from compat_opt.rules import SGD, Adam, Nadam
 from compat_opt.testing.compare import assert_close
-from on_target import assert_weights, reference_fit, regression
+from on_target import assert_weights, file_holds_state, reference_fit, regression
 
 HYPERS = dict(learning_rate=0.05, clipnorm=0.5)
 
@@ -35,6 +35,9 @@ def test_h5(on, tmp_path):
     x, y, first, model = trained(on, path, lambda m, p: m.save(p))
     loaded = on.keras.models.load_model(path)
     assert type(loaded.optimizer) is type(model.optimizer)
+    if not file_holds_state(path):  # TF 2.9 and 2.10 write none for Keras 2 optimizers
+        assert loaded.optimizer.get_config() == model.optimizer.get_config()
+        loaded.optimizer.set_weights(model.optimizer.get_weights())
     assert_goes_on(on, loaded, x, y, first)
 
 

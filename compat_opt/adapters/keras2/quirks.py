@@ -9,6 +9,13 @@ ITERATION_FIRST = Quirk(
     "the state hangs on a node of its own, the same in all versions; the native list stays empty",
 )
 
+NOT_IN_H5 = Quirk(
+    "2.9-2.10",
+    "an H5 file holds no state of an optimizer of this generation",
+    "hdf5_format.save_optimizer_weights_to_hdf5_group logs a warning and writes nothing",
+    "none: the loaded optimizer has its config; its state comes from set_weights() or a checkpoint",
+)
+
 REVIVED = Quirk(
     "2.9-2.15, tf_keras",
     "a SavedModel with an optimizer is loaded only if the optimizer has a variable _iterations",
