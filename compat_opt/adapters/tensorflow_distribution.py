@@ -46,7 +46,7 @@ def refuse_sharded(variable):
     Raises:
         GradientError: it is one.
     """
-    if isinstance(getattr(variable, "variables", None), (list, tuple)) and not isinstance(variable, tf.Variable):
+    if isinstance(getattr(variable, "variables", None), (list, tuple)):
         raise GradientError(
             "Variable %s is kept in pieces." % variable.name,
             "its pieces, each with its gradient",
