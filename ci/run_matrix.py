@@ -54,7 +54,7 @@ def main(arguments=None):
 def parse_options(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", help="comma-separated names out of ci/cells.tsv; default: all")
-    parser.add_argument("--suite", choices=("core", "long"), help="for every cell; default: the cell's own")
+    parser.add_argument("--suite", choices=("core", "long", "exhaustive"), help="for every cell; default: the cell's own")
     parser.add_argument("--jobs", type=int, default=2, help="cells at a time (default 2)")
     parser.add_argument("--time-limit", type=float, default=20, metavar="MINUTES", help="per cell (default 20)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results here")

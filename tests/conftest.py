@@ -55,12 +55,15 @@ def pytest_configure(config):
         config.pluginmanager.register(CellResult(path))
 
 
+#: Markers of tests that a suite leaves out.
+LEFT_OUT = {"core": ("long", "exhaustive"), "long": ("exhaustive",), "exhaustive": ()}
+
+
 def pytest_collection_modifyitems(config, items):
-    if os.environ.get("COMPAT_OPT_SUITE") == "long":
-        return
-    long_items = [item for item in items if item.get_closest_marker("long")]
-    config.hook.pytest_deselected(items=long_items)
-    items[:] = [item for item in items if not item.get_closest_marker("long")]
+    left_out = LEFT_OUT[os.environ.get("COMPAT_OPT_SUITE") or "core"]
+    deselected = [item for item in items if any(item.get_closest_marker(name) for name in left_out)]
+    config.hook.pytest_deselected(items=deselected)
+    items[:] = [item for item in items if item not in set(deselected)]
 
 
 class CellResult:

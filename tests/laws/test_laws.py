@@ -19,7 +19,7 @@ CORE = {
     "Muon": ("Muon", {}),
 }
 
-#: Other formulas on the same parts: every cell runs the laws that see the formula, the long suite all.
+#: Other formulas on the same parts: every cell runs the laws that see the formula, the exhaustive suite all.
 BRANCHES = {
     "SGD_plain": ("SGD", {}),
     "SGD_nesterov": ("SGD", {"momentum": 0.9, "nesterov": True}),
@@ -71,8 +71,16 @@ def test_core(label, target, law):
 
 @pytest.mark.long
 @needs_target
-@pytest.mark.parametrize(
-    "label, target, law", cases(OTHERS) + cases(BRANCHES, [law for law in LAWS if law not in FORMULA_LAWS])
-)
-def test_all(label, target, law):
+@pytest.mark.parametrize("label, target, law", cases(OTHERS, FORMULA_LAWS))
+def test_all_formulas(label, target, law):
+    check(label, target, law)
+
+
+OTHER_LAWS = [law for law in LAWS if law not in FORMULA_LAWS]
+
+
+@pytest.mark.exhaustive
+@needs_target
+@pytest.mark.parametrize("label, target, law", cases(BRANCHES, OTHER_LAWS) + cases(OTHERS, OTHER_LAWS))
+def test_all_laws(label, target, law):
     check(label, target, law)
