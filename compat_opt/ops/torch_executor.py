@@ -110,8 +110,10 @@ class TorchExecutor(Executor):
         return tuple(np.shape(tensor))
 
     def cast(self, tensor, dtype):
-        if isinstance(tensor, (np.generic, numbers.Number)):
-            return self.constant(tensor.item() if isinstance(tensor, np.generic) else tensor, dtype)
+        if isinstance(tensor, (np.generic, np.ndarray)):  # a step scalar; np.where gives an array
+            return self.constant(tensor.item(), dtype)
+        if isinstance(tensor, numbers.Number):
+            return self.constant(tensor, dtype)
         return tensor.to(getattr(torch, dtype))
 
     def eye(self, n, dtype):
