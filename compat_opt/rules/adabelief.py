@@ -27,7 +27,7 @@ class AdaBelief(UpdateRule):
     Slots:
         momentum: the variable's shape, compute dtype, zeros.
         deviation: the variable's shape, compute dtype, zeros.
-        deviation_hat: the variable's shape, compute dtype, zeros; only with amsgrad.
+        deviation_hat: the variable's shape, real dtype, zeros; only with amsgrad.
 
     Differs from:
         paper: no rectification (rectify=False).
@@ -53,7 +53,7 @@ class AdaBelief(UpdateRule):
 
     momentum = Slot()
     deviation = Slot()
-    deviation_hat = Slot(when=lambda rule, shape: rule.amsgrad)
+    deviation_hat = Slot(dtype="real", when=lambda rule, shape: rule.amsgrad)
 
     def prepare(self, shared, hyper, ops):
         power = hyper.beta_2 ** hyper.step
@@ -73,7 +73,7 @@ class AdaBelief(UpdateRule):
         deviation = hyper.beta_2 * slots.deviation + (1 - hyper.beta_2) * surprise + hyper.epsilon
         new_slots = {"momentum": momentum, "deviation": deviation}
         if self.amsgrad:
-            deviation = ops.maximum(slots.deviation_hat, deviation)
+            deviation = ops.maximum(slots.deviation_hat, ops.real(deviation))
             new_slots["deviation_hat"] = deviation
         plain = momentum / hyper.correction_1
         step = plain / (ops.sqrt(deviation / hyper.correction_2) + hyper.epsilon)

@@ -22,7 +22,7 @@ class Adam(UpdateRule):
     Slots:
         momentum: the variable's shape, compute dtype, zeros.
         velocity: the variable's shape, compute dtype, zeros.
-        velocity_hat: the variable's shape, compute dtype, zeros; only with amsgrad.
+        velocity_hat: the variable's shape, real dtype, zeros; only with amsgrad.
 
     Differs from:
         paper: epsilon is the "epsilon hat" of the formula before section 2.1, as in TF and

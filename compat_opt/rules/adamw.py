@@ -26,7 +26,7 @@ class AdamW(Adam):
     Slots:
         momentum: the variable's shape, compute dtype, zeros.
         velocity: the variable's shape, compute dtype, zeros.
-        velocity_hat: the variable's shape, compute dtype, zeros; only with amsgrad.
+        velocity_hat: the variable's shape, real dtype, zeros; only with amsgrad.
 
     Differs from:
         paper and TFA: they multiply the decay by the schedule's multiplier only, not by the

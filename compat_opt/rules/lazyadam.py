@@ -24,7 +24,7 @@ class LazyAdam(Adam):
     Slots:
         momentum: the variable's shape, compute dtype, zeros.
         velocity: the variable's shape, compute dtype, zeros.
-        velocity_hat: the variable's shape, compute dtype, zeros; only with amsgrad.
+        velocity_hat: the variable's shape, real dtype, zeros; only with amsgrad.
 
     Differs from:
         paper: none; it is TensorFlow's treatment of embeddings, t counting all steps.

@@ -27,7 +27,7 @@ class RectifiedAdam(UpdateRule):
     Slots:
         momentum: the variable's shape, compute dtype, zeros.
         velocity: the variable's shape, compute dtype, zeros.
-        velocity_hat: the variable's shape, compute dtype, zeros; only with amsgrad.
+        velocity_hat: the variable's shape, real dtype, zeros; only with amsgrad.
 
     Differs from:
         paper: the threshold is 4 and exclusive there; authors' code and TFA take 5.
@@ -51,7 +51,7 @@ class RectifiedAdam(UpdateRule):
 
     momentum = Slot()
     velocity = Slot()
-    velocity_hat = Slot(when=lambda rule, shape: rule.amsgrad)
+    velocity_hat = Slot(dtype="real", when=lambda rule, shape: rule.amsgrad)
 
     def prepare(self, shared, hyper, ops):
         power = hyper.beta_2 ** hyper.step
@@ -70,7 +70,7 @@ class RectifiedAdam(UpdateRule):
         velocity = hyper.beta_2 * slots.velocity + (1 - hyper.beta_2) * ops.abs_square(grad)
         new_slots = {"momentum": momentum, "velocity": velocity}
         if self.amsgrad:
-            velocity = ops.maximum(slots.velocity_hat, velocity)
+            velocity = ops.maximum(slots.velocity_hat, ops.real(velocity))
             new_slots["velocity_hat"] = velocity
         plain = momentum / hyper.correction_1
         root = ops.sqrt(velocity / hyper.correction_2) + hyper.epsilon

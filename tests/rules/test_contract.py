@@ -146,8 +146,9 @@ def has(name, capability):
     return capability in getattr(getattr(rules, name), "capabilities", ())
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if has(name, "complex")])
-@pytest.mark.parametrize("position", [0, 1])
+@pytest.mark.parametrize(
+    "name, position", [(n, p) for n in NAMES if has(n, "complex") for p in range(len(cases(n)))]
+)
 def test_complex_variables_keep_their_phase(name, position):
     """With gradients and variables on one ray of the plane, the trajectory is the real one, turned."""
     rule, case = getattr(rules, name), cases(name)[position]
