@@ -38,6 +38,16 @@ class OnTarget:
         """An optimizer compiled for the target."""
         return compile_rule(rule, self.target)(*args, **kwargs)
 
+    def require(self, need):
+        """Skip unless there are variables of this kind: "float64" or "complex"."""
+        if need not in self.harness.offers:
+            pytest.skip("no %s variables on the backend %s" % (need, self.target.backend))
+        if need == "complex" and self.is_keras3:
+            try:
+                self.keras.backend.standardize_dtype("complex64")
+            except ValueError:
+                pytest.skip("no complex dtype in keras.backend.standardize_dtype of this Keras 3")
+
     # Variables and gradients
 
     def variable(self, value, dtype="float32", name="variable"):

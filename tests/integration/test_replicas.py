@@ -43,4 +43,6 @@ def results_of(target):
 def test_two_replicas_are_one_process_on_the_sum(compat_opt_target, scenario):
     """Clipping, decay, averages and accumulation act on the sum; both copies are equal; one step is counted."""
     outcome = results_of(compat_opt_target)[scenario]
+    if outcome.startswith("skipped: "):
+        pytest.skip(outcome[len("skipped: ") :])
     assert outcome == "passed", outcome

@@ -18,8 +18,14 @@ def test_constraints_are_applied_in_fit(on):
         [on.keras.Input((2,)), on.keras.layers.Dense(1, kernel_constraint=on.keras.constraints.NonNeg())]
     )
     model.set_weights([np.array([[0.1], [0.1]], "float32"), np.zeros(1, "float32")])
+    weights = model.get_weights()
     on.fit(on.compile(model, on.optimizer(SGD, 1.0)), x, -10 * y, batch_size=8)
     kernel = model.get_weights()[0]
+    if not np.all(kernel == 0.0):
+        model.set_weights(weights)
+        on.fit(on.compile(model, on.keras.optimizers.SGD(1.0)), x, -10 * y, batch_size=8)
+        if not np.all(model.get_weights()[0] == 0.0):
+            pytest.skip("no constraints in Model.fit: this Keras hands tf.Variables without them to optimizers")
     assert np.all(kernel == 0.0), kernel
 
 
@@ -35,8 +41,8 @@ def test_a_constraint_holds_for_a_sparse_gradient(on):
 def test_variables_of_every_dtype(on, dtype):
     """Three steps in the variable's own dtype, against the reference in float64."""
     need = {"float64": "float64", "complex64": "complex", "complex128": "complex"}.get(dtype)
-    if need and need not in on.harness.offers:
-        pytest.skip("no %s variables on the backend %s" % (dtype, on.target.backend))
+    if need:
+        on.require(need)
     unit = 1j if dtype.startswith("complex") else 1.0
     values, gradients = np.array([1.0, 2.0]) * (1 + unit - 1.0), [np.array([1.0, -0.5]) * unit] * 3
     w = on.variable(values, dtype)
@@ -74,9 +80,11 @@ def test_a_weight_without_gradient_is_left_alone_in_fit(on):
     before = [np.array(w) for w in model.get_weights()]
     optimizer = on.optimizer(Adam, 0.1, weight_decay=0.5)
     on.fit(on.compile(model, optimizer), x, y, epochs=2)
-    assert sum(not np.array_equal(a, b) for a, b in zip(model.get_weights(), before)) == 2
+    changed = sum(not np.array_equal(a, b) for a, b in zip(model.get_weights(), before))
     if on.target.backend == "jax":
-        return  # jax.grad gives zeros instead of None, so that weight decay acts
+        assert changed == 3  # jax.grad gives zeros instead of None, so that weight decay acts
+        return
+    assert changed == 2
     on.assert_value(unused, [1.0], 0)
 
 
@@ -95,6 +103,18 @@ def gradients_of_two(weights, x, y, frozen):
     return ([None, None] if frozen else base) + [hidden.T @ error, error.sum(axis=0)]
 
 
+def fit_again(on, model, x, y, **kwargs):
+    """fit after a change of `trainable` and compile(); on JAX the step can't grow, and the error says what to do."""
+    optimizer = model.optimizer
+    if on.target.backend == "jax" and optimizer.built:
+        # Not through fit: Keras gives the values of all variables away before it traces the step.
+        values = [v.value for v in model.trainable_variables]
+        with pytest.raises(CompatOptError, match=r"optimizer\.build\(model\.trainable_variables\)"):
+            optimizer.stateless_apply([v.value for v in optimizer.variables], values, values)
+        optimizer.build(model.trainable_variables)
+    on.fit(model, x, y, **kwargs)
+
+
 def test_unfreezing_a_layer_between_two_fits(on):
     """After compile() with the same optimizer the base joins; the head keeps its momentum."""
     x, y = regression(rows=8)
@@ -105,12 +125,7 @@ def test_unfreezing_a_layer_between_two_fits(on):
     on.fit(on.compile(model, optimizer), x, y, epochs=2)
     model.layers[-2].trainable = True
     on.compile(model, optimizer)
-    try:
-        on.fit(model, x, y, epochs=2)
-    except CompatOptError as error:
-        assert "build(" in str(error)
-        optimizer.build(model.trainable_variables)
-        on.fit(model, x, y, epochs=2)
+    fit_again(on, model, x, y, epochs=2)
     now, gradients = first, []
     for step in range(4):
         gradients.append(gradients_of_two(now, x, y, frozen=step < 2))
@@ -130,7 +145,7 @@ def test_freezing_a_layer_leaves_its_state(on):
         on.compile(model, optimizer)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            on.fit(model, x, y)
+            fit_again(on, model, x, y)
     now, gradients = first, []
     for frozen in (False, True, False):
         gradients.append(gradients_of_two(now, x, y, frozen))

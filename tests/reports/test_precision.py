@@ -8,11 +8,6 @@ from compat_opt.rules import LAMB, SGD, Adam
 from compat_opt.testing.compare import assert_close
 
 
-def require(on, offer, what):
-    if offer not in on.harness.offers:
-        pytest.skip("no %s variables on the backend %s" % (what, on.target.backend))
-
-
 def test_adam_on_float16_moves_by_the_learning_rate(on):
     """keras#11860, tensorflow#9047: squares underflow in float16, and the first step was 50 times too large."""
     w = on.variable([1.0, 1.0], "float16")
@@ -33,7 +28,7 @@ def test_lamb_on_bfloat16_stays_finite(on):
 
 def test_adam_squares_the_modulus_of_a_complex_gradient(on):
     """tf-keras#30, tensorflow#38541, keras#18372: the imaginary part was lost."""
-    require(on, "complex", "complex")
+    on.require("complex")
     w = on.variable([1 + 0j], "complex64")
     on.step(on.optimizer(Adam, 0.1), (on.gradient([3 + 4j], "complex64"), w))
     on.assert_value(w, np.array([1 - 0.06 - 0.08j]), 1e-5)
@@ -41,7 +36,7 @@ def test_adam_squares_the_modulus_of_a_complex_gradient(on):
 
 def test_sgd_takes_complex_variables(on):
     """keras#20581: NotFoundError on TensorFlow 2.0."""
-    require(on, "complex", "complex")
+    on.require("complex")
     w = on.variable([3 + 2j], "complex64")
     on.step(on.optimizer(SGD, 0.1), (on.gradient([6 + 4j], "complex64"), w))
     on.assert_value(w, np.array([2.4 + 1.6j]), 1e-6)
@@ -49,7 +44,7 @@ def test_sgd_takes_complex_variables(on):
 
 def test_a_float64_variable_moves_by_the_exact_rate(on):
     """keras#15791, tensorflow#39878, tensorflow#761: a rate kept in float32 is off by 1.5e-9."""
-    require(on, "float64", "float64")
+    on.require("float64")
     w = on.variable(1.0, "float64")
     on.step(on.optimizer(SGD, 0.1), (on.gradient(1.0, "float64"), w))
     assert abs(float(on.value(w)) - 0.9) < 1e-15

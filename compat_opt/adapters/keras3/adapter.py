@@ -58,7 +58,7 @@ class Adapter(CompiledOptimizer):
         """
         grads = list(grads)
         if trainable_variables is None:
-            trainable_variables = self._core.variables
+            trainable_variables = self._trainable_variables
         trainable_variables = list(trainable_variables)
         if len(grads) != len(trainable_variables):
             raise ArgumentError(
@@ -105,7 +105,7 @@ class Adapter(CompiledOptimizer):
 
     @property
     def _model_variables_moving_average(self):
-        return [slots["average"] for slots in self._core.slots]
+        return [self._core.slot(variable, "average") for variable in self._trainable_variables]
 
 
 def _no_rate():
@@ -140,6 +140,42 @@ def _elsewhere():
         """On the jax and torch backends."""
 
         layout_class = Layout
+
+        def build(self, var_list):
+            """Make the state of all variables in `var_list` that have none yet.
+
+            The train step that JAX compiles passes values by position: those of the variables of
+            the last call, in its order.
+            """
+            var_list = list(var_list)
+            super().build(var_list)
+            object.__setattr__(self, "_order", var_list)
+
+        @property
+        def _trainable_variables(self):
+            return getattr(self, "_order", None) or Adapter._trainable_variables.fget(self)
+
+        @_trainable_variables.setter
+        def _trainable_variables(self, value):
+            pass
+
+        def stateless_apply(self, optimizer_variables, grads, trainable_variables):
+            """The step as a function of values.
+
+            Raises:
+                UnsupportedError: the optimizer was built with another number of variables.
+            """
+            built, asked = len(self._trainable_variables), len(trainable_variables)
+            if built and built != asked:
+                raise UnsupportedError(
+                    "The model has other trainable variables than the optimizer was built with.",
+                    "%d variables" % built,
+                    "%d variables" % asked,
+                    "After a layer was frozen or unfrozen, call compile() and then "
+                    "optimizer.build(model.trainable_variables).",
+                    self._core.layout.describe(),
+                )
+            return super().stateless_apply(optimizer_variables, grads, trainable_variables)
 
     StatelessAdapter.engine = engine
     return StatelessAdapter
