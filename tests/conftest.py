@@ -58,10 +58,22 @@ def pytest_configure(config):
 #: Markers of tests that a suite leaves out.
 LEFT_OUT = {"core": ("long", "exhaustive"), "long": ("exhaustive",), "exhaustive": ()}
 
+#: Folders of tests that no framework has a part in. They depend on the Python only: the long cells (3.7 to 3.11) and
+#: the cell without TensorFlow run them, the other cells need not.
+FRAMEWORK_FREE = ("env", "matrix", "rules", "structure")
+
+
+def is_left_out(item, suite):
+    if any(item.get_closest_marker(name) for name in LEFT_OUT[suite]):
+        return True
+    cell = os.environ.get("COMPAT_OPT_CELL")
+    folder = os.path.basename(os.path.dirname(str(item.fspath)))
+    return suite == "core" and cell not in (None, "no-tensorflow") and folder in FRAMEWORK_FREE
+
 
 def pytest_collection_modifyitems(config, items):
-    left_out = LEFT_OUT[os.environ.get("COMPAT_OPT_SUITE") or "core"]
-    deselected = [item for item in items if any(item.get_closest_marker(name) for name in left_out)]
+    suite = os.environ.get("COMPAT_OPT_SUITE") or "core"
+    deselected = [item for item in items if is_left_out(item, suite)]
     config.hook.pytest_deselected(items=deselected)
     items[:] = [item for item in items if item not in set(deselected)]
 
