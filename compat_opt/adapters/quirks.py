@@ -18,6 +18,14 @@ XLA_NAMES = Quirk(
     "the argument's name is read off the signature",
 )
 
+INNER_OPTIMIZER_IN_H5 = Quirk(
+    "2.13-2.15, tf_keras",
+    "an H5 file names the optimizer inside of a LossScaleOptimizer by its plain class name: a registered "
+    "class is not found, or a native one of that name is made instead",
+    "LossScaleOptimizer.get_config serializes in the new format, hdf5_format reads the old one",
+    "none: load with compile=False, or with custom_objects where Keras has no class of that name",
+)
+
 
 def _xla_argument():
     names = inspect.signature(tf.function).parameters
