@@ -42,8 +42,9 @@ class Release(collections.namedtuple("Release", "name minor tensorflow package p
         """What the environment will hold, before it is made."""
         pinned = dict(pin.split("==") for pin in self.pins if "==" in pin)
         keras = pinned.get("keras")
-        if keras is None and self.tensorflow and version_key(self.minor) >= (2, 6):
-            keras = self.minor + ".0"  # tf.keras is the package keras of the same minor
+        if keras is None and self.tensorflow:
+            # tf.keras is the package keras of the same minor; where TensorFlow bundles it, nobody looks.
+            keras = self.minor + ".0"
         environ = dict(self.environ)
         return EnvironmentRecord(
             python=self.python,
