@@ -10,17 +10,29 @@ def harness_for(target):
     return KerasHarness(target)
 
 
+def _keras_has_complex():
+    """Whether Keras 3 can make a complex variable, such as a slot: the first versions refuse the dtype."""
+    import keras
+
+    try:
+        keras.backend.standardize_dtype("complex128")
+    except ValueError:
+        return False
+    return True
+
+
 class TensorFlowHarness:
     """tf.Variables, for all generations on TensorFlow."""
-
-    #: What this framework offers to the laws.
-    offers = frozenset(["graph", "sparse", "float64", "half", "complex"])
 
     def __init__(self, target):
         import tensorflow as tf
 
         self.tf = tf
         self.target = target
+        #: What this framework offers to the laws.
+        self.offers = frozenset(["graph", "sparse", "float64", "half", "complex"])
+        if target.namespace == "keras" and not _keras_has_complex():
+            self.offers -= {"complex"}
 
     def variable(self, array, dtype, name="variable"):
         """A trainable variable."""

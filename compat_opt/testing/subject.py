@@ -66,7 +66,8 @@ class Subject:
         for need in sorted(needs):
             owner, reason = NEEDS[need]
             if owner != "rule" and need not in self.harness.offers:
-                reasons.append("the %s backend has %s" % (self.target.backend, reason))
+                here = "Keras %s on %s" % (self.target.keras or "in TensorFlow", self.target.backend)
+                reasons.append("%s has %s" % (here, reason))
             elif owner != "framework" and not self._rule_offers(need):
                 reasons.append("%s %s" % (self.rule.__name__, _RULE_LACKS[need]))
         return "; ".join(reasons)
