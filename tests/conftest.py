@@ -58,17 +58,21 @@ def pytest_configure(config):
 #: Markers of tests that a suite leaves out.
 LEFT_OUT = {"core": ("long", "exhaustive"), "long": ("exhaustive",), "exhaustive": ()}
 
-#: Folders of tests that no framework has a part in. They depend on the Python only: the long cells (3.7 to 3.11) and
-#: the cell without TensorFlow run them, the other cells need not.
+#: Folders of tests that no framework has a part in. They depend on the Python only: the cell without TensorFlow runs
+#: all of them, the cells of Python 3.7 and 3.13 the short ones.
 FRAMEWORK_FREE = ("env", "matrix", "rules", "structure")
+FRAMEWORK_FREE_CELLS = (None, "no-tensorflow", "tf2.0", "tf2.20")
 
 
 def is_left_out(item, suite):
-    if any(item.get_closest_marker(name) for name in LEFT_OUT[suite]):
+    marked = [name for name in ("long", "exhaustive") if item.get_closest_marker(name)]
+    if any(name in LEFT_OUT[suite] for name in marked):
         return True
     cell = os.environ.get("COMPAT_OPT_CELL")
     folder = os.path.basename(os.path.dirname(str(item.fspath)))
-    return suite == "core" and cell not in (None, "no-tensorflow") and folder in FRAMEWORK_FREE
+    if suite == "exhaustive" or folder not in FRAMEWORK_FREE or cell in (None, "no-tensorflow"):
+        return False
+    return bool(marked) or cell not in FRAMEWORK_FREE_CELLS
 
 
 def pytest_collection_modifyitems(config, items):

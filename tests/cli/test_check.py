@@ -120,6 +120,7 @@ def test_a_broken_law_is_named(write, capsys):
 
 
 @needs_target
+@pytest.mark.long
 def test_state_in_half_precision_breaks_a_law(write, capsys):
     arguments = ["--target", first_target(), "--law", "dense", "--no-digits"]
     assert cli.main(["check", write(HALF_STATE)] + arguments) == 1
@@ -128,6 +129,7 @@ def test_state_in_half_precision_breaks_a_law(write, capsys):
 
 
 @needs_target
+@pytest.mark.long
 def test_one_rule_of_a_file(write, capsys):
     path = write(GOOD + IMPURE)
     assert cli.main(["check", path + ":Good", "--target", first_target(), "--law", "pure", "--no-digits"]) == 0
@@ -135,6 +137,7 @@ def test_one_rule_of_a_file(write, capsys):
 
 
 @needs_target
+@pytest.mark.long
 def test_as_a_command(write):
     path = write(GOOD)
     done = subprocess.run(

@@ -47,6 +47,14 @@ def default():
 
 
 @pytest.fixture
+def default_with_workers(default):
+    if not hasattr(tf.distribute, "MultiWorkerMirroredStrategy"):
+        # tensor_shape.cc:324 "Check failed: size >= 0", seen on 2.0.4: the process ends.
+        pytest.skip("MultiWorkerMirroredStrategy is experimental here, and aborts when it gathers sparse gradients")
+    return default
+
+
+@pytest.fixture
 def default_with_servers(default):
     coordinators = getattr(tf.distribute, "coordinator", None) or getattr(
         tf.distribute.experimental, "coordinator", None
@@ -86,16 +94,16 @@ def test_mirrored(tmp_path, one_process, compat_opt_target):
     assert_equal(result, one_process(compat_opt_target))
 
 
-def test_two_workers(tmp_path, one_process, default):
-    result = launch(tmp_path, "multi_worker", default)
+def test_two_workers(tmp_path, one_process, default_with_workers):
+    result = launch(tmp_path, "multi_worker", default_with_workers)
     assert result.facts["replicas"] == 2
-    assert_equal(result, one_process(default))
+    assert_equal(result, one_process(default_with_workers))
 
 
-def test_a_killed_worker_continues_from_the_checkpoint(tmp_path, one_process, default):
-    result = launch(tmp_path, "multi_worker", default, "--kill")
+def test_a_killed_worker_continues_from_the_checkpoint(tmp_path, one_process, default_with_workers):
+    result = launch(tmp_path, "multi_worker", default_with_workers, "--kill")
     assert result.facts["first"] == 3
-    assert_equal(result, one_process(default))
+    assert_equal(result, one_process(default_with_workers))
 
 
 def test_parameter_servers(tmp_path, one_process, default_with_servers):

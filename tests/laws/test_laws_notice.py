@@ -11,7 +11,10 @@ from compat_opt.testing.laws import LAWS, LawBroken, run_law
 from compat_opt.testing.subject import Subject
 
 pytest_plugins = ["pytester"]
-pytestmark = pytest.mark.skipif(not co.targets(), reason="no framework is installed here, so there is no target")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not co.targets(), reason="no framework is installed here, so there is no target"),
+]
 
 CALLS = []
 

@@ -37,7 +37,9 @@ def run(target, rule, values, gradients, dtype="float32", compiled=True, **hyper
     return [harness.numpy(v) for v in variables], optimizer
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+@pytest.mark.parametrize(
+    "compiled", [pytest.param(False, id="eager", marks=pytest.mark.long), pytest.param(True, id="compiled")]
+)
 @pytest.mark.parametrize("name, hypers", CASES)
 def test_large_and_small_variables_together(compat_opt_target, name, hypers, compiled):
     random = np.random.RandomState(0)

@@ -47,7 +47,9 @@ def train(tf, target, rule, steps=3, compiled=False, **hypers):
     return variable, optimizer
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+@pytest.mark.parametrize(
+    "compiled", [pytest.param(False, id="eager", marks=pytest.mark.long), pytest.param(True, id="compiled")]
+)
 @pytest.mark.parametrize(
     "name, hypers, how",
     [

@@ -9,6 +9,8 @@ import compat_opt as co
 from compat_opt import rules
 from compat_opt.testing.compare import assert_close
 
+pytestmark = pytest.mark.long
+
 hypothesis = pytest.importorskip("hypothesis", reason="hypothesis is not installed: no property tests")
 given, st = hypothesis.given, hypothesis.strategies
 
