@@ -10,6 +10,7 @@ import compat_opt as co
 from compat_opt import errors
 from compat_opt.adapters.options import Options
 from compat_opt.adapters.reference import run_reference
+from compat_opt.spec.rule import _RESERVED
 
 needs_target = pytest.mark.skipif(not co.targets(), reason="no framework is installed here, so there is no target")
 
@@ -133,9 +134,11 @@ def test_a_name_clash():
             def update(self, grad, var, slots, hyper, ops):
                 return var, {}
 
-    error = told(errors.RuleError, str(_caught(declare)), declare)
-    assert error.problem == "Clash declares 'variables', a name that every compiled optimizer uses itself."
-    assert error.remedy == "Rename the declaration."
+    text = (
+        "Clash declares 'variables', a name that every compiled optimizer uses itself. Expected: a name without "
+        "leading underscore, and none of %s. Rename the declaration." % ", ".join(sorted(_RESERVED))
+    )
+    told(errors.RuleError, text, declare)
 
 
 def test_a_name_clash_with_a_base_class():
