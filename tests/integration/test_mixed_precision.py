@@ -53,9 +53,9 @@ def compiled_model(on, optimizer):
     try:
         on.compile(model, optimizer)
     except TypeError as error:
-        # TF 2.9: compile() knows only the wrapper of the older generation; the class picks the right one.
-        assert "LossScaleOptimizerV3" in str(error)
-        on.compile(model, on.keras.mixed_precision.LossScaleOptimizer(optimizer))
+        if "LossScaleOptimizerV3" not in str(error):
+            raise
+        pytest.skip("no mixed_float16 for experimental optimizers in Model.compile of this Keras")
     return model
 
 
@@ -112,8 +112,10 @@ def test_an_explicit_wrapper_in_a_custom_loop(on):
     if on.target.backend != "tensorflow":
         pytest.skip("no tf.GradientTape on the backend %s" % on.target.backend)
     tf, w = on.tf, on.variable([1.0, 2.0])
-    optimizer = wrapped(on, on.optimizer(SGD, 0.5, clipvalue=None, momentum=0.5), 1024.0)
-    if hasattr(optimizer, "build"):
+    compiled = on.optimizer(SGD, 0.5, momentum=0.5)
+    compiled.build([w])
+    optimizer = wrapped(on, compiled, 1024.0)
+    if on.is_keras3:
         optimizer.build([w])
 
     @tf.function

@@ -16,6 +16,20 @@ NOT_IN_H5 = Quirk(
     "none: the loaded optimizer has its config; its state comes from set_weights() or a checkpoint",
 )
 
+WEIGHTS_OF_MODELS = Quirk(
+    "2.9",
+    "optimizers are tf.Modules, and a compiled model counts their variables among its own weights",
+    "optimizer_experimental/optimizer.py, _BaseOptimizer; Layer.non_trainable_weights",
+    "none: it asks for `variables`; a model's own weights are its trainable_variables and layers' weights",
+)
+
+MIXED_PRECISION = Quirk(
+    "2.9",
+    "Model.compile under mixed_float16 refuses optimizers of this generation, wrapped or not",
+    "Model._get_optimizer makes the wrapper of the older generation",
+    "none: scale the loss in a custom loop, with scale_loss()",
+)
+
 REVIVED = Quirk(
     "2.9-2.15, tf_keras",
     "a SavedModel with an optimizer is loaded only if the optimizer has a variable _iterations",
