@@ -71,10 +71,6 @@ def test_minimize_in_a_session(on):
         assert_close(session.run(w), [1.0], 1e-6)
 
 
-def xla_step(on, optimizer, variables):
-    return optimizer.apply_gradients, variables
-
-
 def test_jit_compile_makes_the_same_steps(on):
     """jit_compile=True where tf.function can compile; a clear error on TensorFlow 2.0."""
     tf = require_tensorflow(on)

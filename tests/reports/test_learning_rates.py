@@ -60,7 +60,7 @@ def _rate_outside(optimizer, w, on):
 
 
 def test_a_change_of_momentum_acts_in_a_traced_step(on):
-    """tensorflow#18386 and the one-cycle policy: a momentum set after tracing had no effect from 2.11 on."""
+    """keras#9861 (one-cycle momentum): a momentum set after tracing had no effect from 2.11 on."""
     w = on.variable(0.0)
     optimizer = on.optimizer(SGD, 1.0, momentum=0.9)
     step = on.harness.step(optimizer, [w], compiled="graph" in on.harness.offers)
