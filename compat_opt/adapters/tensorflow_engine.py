@@ -58,6 +58,14 @@ def apply(core, pairs, aggregate):
                 "a call inside strategy.run(...)",
                 environment=core.layout.describe(),
             )
+        if core.options.jit_compile is True:
+            raise UnsupportedError(
+                "An update can't be compiled with XLA as a whole under a tf.distribute strategy.",
+                'jit_compile="auto" or False',
+                "jit_compile=True",
+                "Leave jit_compile out.",
+                core.layout.describe(),
+            )
         core.mark_compiled_in(not tf.executing_eagerly())
         return tf.distribute.get_replica_context().merge_call(
             _cross_replica(core, indexes, aggregate), args=(gradients,)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from compat_opt import compile_rule, rules, run_reference
+from compat_opt.errors import UnsupportedError
 from compat_opt.testing.compare import assert_close
 from compat_opt.testing.harness import harness_for
 
@@ -98,3 +99,19 @@ def test_joined_variables_keep_their_own_slots(compat_opt_target):
         for name, wanted in slots.items():
             slot = harness.numpy(optimizer.get_slot(variable, name))
             assert_close(slot, wanted, 1e-5, "slot %s" % name)
+
+
+def test_xla_for_the_whole_step_is_refused_under_a_strategy(compat_opt_target):
+    if compat_opt_target.backend != "tensorflow":
+        pytest.skip("no tf.distribute strategies on the %s backend" % compat_opt_target.backend)
+    import tensorflow as tf
+
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    with strategy.scope():
+        variable = tf.Variable([1.0])
+        optimizer = compile_rule(rules.SGD, compat_opt_target)(learning_rate=0.5, jit_compile=True)
+    run_replica = getattr(strategy, "run", None) or strategy.experimental_run_v2
+    with pytest.raises(UnsupportedError) as caught:
+        run_replica(lambda: optimizer.apply_gradients([(tf.constant([1.0]), variable)]))
+    assert "jit_compile=True" in str(caught.value)
+    np.testing.assert_array_equal(variable.numpy(), [1.0])
