@@ -95,10 +95,12 @@ def test_joined_variables_keep_their_own_slots(compat_opt_target):
     step = harness.step(optimizer, variables, False)
     for row in gradients:
         step([harness.gradient(g, "float32") for g in row])
+    # JAX without x64 has no float64 scalars: 1 - 0.999 in float32 is 1.3e-5 off.
+    tolerance = 2e-5 if compat_opt_target.backend == "jax" else 1e-5
     for variable, slots in zip(variables, expected.slots):
         for name, wanted in slots.items():
             slot = harness.numpy(optimizer.get_slot(variable, name))
-            assert_close(slot, wanted, 1e-5, "slot %s" % name)
+            assert_close(slot, wanted, tolerance, "slot %s" % name)
 
 
 def test_xla_for_the_whole_step_is_refused_under_a_strategy(compat_opt_target):
