@@ -3,12 +3,16 @@
     python benchmarks/run.py [--only TEXT] [--target KEY] [--steps N] [--json FILE]
 
 Both step in turn in one process; a number is a median over the steps, and a ratio below 1 means
-that compat_opt is faster. Timings are the machine's: quote ratios, with their spread.
+that compat_opt is faster (or needs less memory). A growth is how much longer a step takes on a table
+of 400,000 rows than on one of 2,000, compat_opt's beside the native optimizer's. Timings are the
+machine's: quote ratios, with their spread.
 """
 
 import argparse
 import json
 import os
+import subprocess
+import sys
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -17,135 +21,162 @@ import numpy as np  # noqa: E402
 
 import compat_opt  # noqa: E402
 from compat_opt import rules  # noqa: E402
-from workloads import WORKLOADS, gradients  # noqa: E402
+from stepping import fit_epoch, make_step, native_class  # noqa: E402
+from workloads import FIT, GROWTH, MEMORY, STEPS, TABLES  # noqa: E402
+
+RATE = 1e-3
 
 
-def native_class(target, name):
-    """The native optimizer class of a target, or None where it has none of that name."""
-    if target.namespace == "keras":
-        import keras
-
-        place = keras.optimizers
-    elif target.namespace.startswith("tf_keras"):
-        import tf_keras
-
-        place = tf_keras.optimizers
-    else:
-        import tensorflow as tf
-
-        place = tf.keras.optimizers
-    for part in target.namespace.replace("tf.keras", "tf_keras").split(".")[1:]:
-        place = getattr(place, part)
-    return getattr(place, name, None)
-
-
-def tensorflow_step(optimizer_class, hypers, shapes, mode):
-    """(function that makes one step, seconds until the first step is done, nodes or None)."""
-    import tensorflow as tf
-
-    variables = [tf.Variable(tf.random.normal(shape), name="v%d" % i) for i, shape in enumerate(shapes)]
-    given = []
-    for gradient, shape in zip(gradients(shapes, mode), shapes):
-        if mode.startswith("sparse"):
-            gradient = tf.IndexedSlices(
-                tf.constant(gradient[1]), tf.constant(gradient[0]), tf.constant(shape)
-            )
-        else:
-            gradient = tf.constant(gradient)
-        given.append(gradient)
-    optimizer = optimizer_class(**hypers)
-    if hasattr(optimizer, "build"):
-        optimizer.build(variables)
-
-    def step():
-        optimizer.apply_gradients(list(zip(given, variables)))
-
-    if mode != "eager":
-        step = tf.function(step)
-    start = time.perf_counter()
-    step()
-    first = time.perf_counter() - start
-    nodes = None
-    if mode != "eager" and hasattr(step, "get_concrete_function"):
-        nodes = len(step.get_concrete_function().graph.get_operations())
-    return step, first, nodes
-
-
-def keras_step(optimizer_class, hypers, shapes, mode):
-    """The same for the JAX and torch backends; JAX steps are jitted."""
-    import keras
-
-    random = np.random.RandomState(0)
-    variables = [keras.Variable(random.normal(size=shape).astype("float32")) for shape in shapes]
-    given = [keras.ops.convert_to_tensor(g) for g in gradients(shapes, mode)]
-    optimizer = optimizer_class(**hypers)
-    optimizer.build(variables)
-    if keras.backend.backend() == "torch":
-        import torch
-
-        def step():
-            with torch.no_grad():
-                optimizer.apply(given, variables)
-
-    else:
-        import jax
-
-        apply = jax.jit(optimizer.stateless_apply, donate_argnums=(0, 2))
-        state = [[v.value + 0 for v in optimizer.variables], [v.value + 0 for v in variables]]
-
-        def step():
-            values, own = apply(state[0], given, state[1])
-            jax.block_until_ready(values)
-            state[:] = own, values
-
-    start = time.perf_counter()
-    step()
-    return step, time.perf_counter() - start, None
-
-
-def measure(target, name, steps):
-    """The record of one workload on one target, or None where the target has no native."""
-    rule, hypers, shapes, mode = WORKLOADS[name]
-    sparse_or_eager = mode != "graph"
-    if target.backend != "tensorflow" and sparse_or_eager and not (target.backend == "torch" and mode == "eager"):
-        return None
-    native = native_class(target, rule)
-    against = "native"
-    ours = dict(hypers, learning_rate=1e-3)
+def contestants(target, rule, hypers, mode=""):
+    """[(label, class, keywords)]: ours, and the native class or ours with plain operations."""
+    ours = dict(hypers, learning_rate=RATE)
     if mode.endswith("lazy"):
         ours["sparse"] = "lazy"
-    make = tensorflow_step if target.backend == "tensorflow" else keras_step
     compiled = compat_opt.compile_rule(getattr(rules, rule), target)
-    pairs = [("compat_opt", compiled, ours)]
+    native = native_class(target, rule)
     if native is None:
-        against = "plain operations"
-        pairs.append((against, compiled, dict(ours, jit_compile=False)))
-    else:
-        pairs.append((against, native, dict(hypers, learning_rate=1e-3)))
-    made = {label: make(cls, given, shapes, mode) for label, cls, given in pairs}
-    times = {label: [] for label in made}
-    for label, (step, _, _) in made.items():
-        step()
-    for _ in range(steps):
-        for label, (step, _, _) in made.items():
+        return [("compat_opt", compiled, ours), ("plain operations", compiled, dict(ours, jit_compile=False))]
+    return [("compat_opt", compiled, ours), ("native", native, dict(hypers, learning_rate=RATE))]
+
+
+def interleaved(functions, rounds):
+    """{label: seconds of each round}; the functions run in turn."""
+    times = {label: [] for label in functions}
+    for _ in range(rounds):
+        for label, function in functions.items():
             start = time.perf_counter()
-            step()
+            function()
             times[label].append(time.perf_counter() - start)
-    ratios = np.array(times["compat_opt"]) / np.array(times[against])
+    return times
+
+
+def compared(times):
+    """The record of ours (the first) against the other."""
+    (ours, first), (against, second) = times.items()
+    ratios = np.array(first) / np.array(second)
     return {
-        "workload": name,
-        "target": target.key,
-        "backend": target.backend,
-        "tensorflow": target.tensorflow,
-        "keras": target.keras,
         "against": against,
-        "ratio": float(np.median(times["compat_opt"]) / np.median(times[against])),
+        "ratio": float(np.median(first) / np.median(second)),
         "ratio_quartiles": [float(q) for q in np.percentile(ratios, [25, 75])],
         "milliseconds": {label: float(np.median(t)) * 1e3 for label, t in times.items()},
-        "first_step_seconds": {label: made[label][1] for label in made},
-        "nodes": {label: made[label][2] for label in made},
-        "steps": steps,
+        "rounds": len(first),
     }
+
+
+def runs_on(target, mode):
+    """Whether a backend has steps of this mode."""
+    return target.backend == "tensorflow" or mode == "graph" or (target.backend == "torch" and mode == "eager")
+
+
+def measure_steps(target, workload, steps):
+    """Step times, with those of the first step and the graphs' sizes."""
+    rule, hypers, shapes, mode = workload
+    if not runs_on(target, mode):
+        return None
+    made = {
+        label: make_step(target, cls, given, shapes, mode)
+        for label, cls, given in contestants(target, rule, hypers, mode)
+    }
+    functions = {label: step for label, (step, _, _) in made.items()}
+    interleaved(functions, 1)
+    record = compared(interleaved(functions, steps))
+    record["first_step_seconds"] = {label: made[label][1] for label in made}
+    record["nodes"] = {label: made[label][2] for label in made}
+    return record
+
+
+def measure_growth(target, workload, steps):
+    """The growth of our step time and of the native's from the small table to the large one."""
+    rule, hypers, mode = workload
+    if not runs_on(target, mode):
+        return None
+    functions = {}
+    for label, cls, given in contestants(target, rule, hypers, mode):
+        for table in TABLES:
+            functions[label, table] = make_step(target, cls, given, [table], mode)[0]
+    interleaved(functions, 2)
+    times = interleaved(functions, steps)
+    medians = {key: float(np.median(t)) for key, t in times.items()}
+    labels = [label for label, table in functions if table == TABLES[0]]
+    growth = {label: medians[label, TABLES[1]] / medians[label, TABLES[0]] for label in labels}
+    each = np.array(times[labels[0], TABLES[1]]) / np.array(times[labels[0], TABLES[0]])
+    return {
+        "against": labels[1],
+        "growth": growth,
+        "ratio": growth[labels[0]],
+        "ratio_quartiles": [float(q) for q in np.percentile(each, [25, 75])],
+        "milliseconds": {label: medians[label, TABLES[1]] * 1e3 for label in labels},
+        "rounds": steps,
+    }
+
+
+def measure_fit(target, workload, steps):
+    """Times of whole epochs of ``fit``."""
+    rule, hypers = workload
+    functions = {
+        label: fit_epoch(target, cls, given) for label, cls, given in contestants(target, rule, hypers)
+    }
+    interleaved(functions, 1)
+    return compared(interleaved(functions, max(5, steps // 2)))
+
+
+def measure_memory(target, workload, steps):
+    """Peak memory above what the process held before, each contestant in a process of its own."""
+    rule, hypers, shapes, mode = workload
+    if not runs_on(target, mode) or not os.path.exists("/proc/self/clear_refs"):
+        return None
+    megabytes = {}
+    name = [name for name, found in MEMORY.items() if found is workload][0]
+    for position, (label, _, _) in enumerate(contestants(target, rule, hypers, mode)):
+        command = [sys.executable, os.path.abspath(__file__), "--memory-of", name, str(position)]
+        out = subprocess.run(command + ["--target", target.key], stdout=subprocess.PIPE, check=True).stdout
+        megabytes[label] = float(out.decode().split()[-1])
+    (ours, first), (against, second) = megabytes.items()
+    return {
+        "against": against,
+        "ratio": first / second,
+        "ratio_quartiles": [first / second] * 2,
+        "megabytes": megabytes,
+        "rounds": 1,
+    }
+
+
+def print_memory(target, name, position):
+    """Make five steps, and print by how many MB the process grew at its peak."""
+
+    def status(field):
+        with open("/proc/self/status") as lines:
+            return [int(line.split()[1]) for line in lines if line.startswith(field + ":")][0] / 1024.0
+
+    rule, hypers, shapes, mode = MEMORY[name]
+    _, cls, given = contestants(target, rule, hypers, mode)[position]
+    make_step(target, cls, given, [shape[:1] + (1,) * (len(shape) - 1) for shape in shapes[:1]], mode)
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")  # from here on the peak counts anew
+    before = status("VmRSS")
+    step = make_step(target, cls, given, shapes, mode)[0]
+    for _ in range(5):
+        step()
+    print("%.1f" % (status("VmHWM") - before))
+
+
+MEASURES = ((STEPS, measure_steps), (GROWTH, measure_growth), (FIT, measure_fit), (MEMORY, measure_memory))
+
+
+def row(name, target, record):
+    """One line of the table."""
+    other = record["against"]
+    of = record.get("megabytes") or record["milliseconds"]
+    unit = "MB" if "megabytes" in record else "ms"
+    first, nodes = record.get("first_step_seconds"), record.get("nodes") or {other: None}
+    notes = [] if other == "native" else ["against %s" % other]
+    if "growth" in record:
+        notes.append("%s grows by %.1f" % (other, record["growth"][other]))
+    return "%-36s %-30s %6.2f %6.2f-%-6.2f %9.2f %9.2f %s %6s %6s  %s" % (
+        name, target.key, record["ratio"], record["ratio_quartiles"][0], record["ratio_quartiles"][1],
+        of["compat_opt"], of[other], unit,
+        "%.2f" % (first["compat_opt"] / first[other]) if first else "-",
+        "%.2f" % (nodes["compat_opt"] / nodes[other]) if nodes[other] else "-", "; ".join(notes))  # fmt: skip
 
 
 def main():
@@ -154,31 +185,32 @@ def main():
     parser.add_argument("--target", default="", help="one target, such as keras:keras3")
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--json", help="write the records to this file")
+    parser.add_argument("--memory-of", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    targets = [target for target in compat_opt.targets() if arguments.target in target.key]
+    if arguments.memory_of:
+        print_memory(targets[0], arguments.memory_of[0], int(arguments.memory_of[1]))
+        return
+    if not targets:
+        parser.error("no target here is called %r" % arguments.target)
     records = []
-    print("%-36s %-30s %6s %13s %9s %9s %6s %6s" % (
-        "workload", "target", "ratio", "quartiles", "ms", "other ms", "trace", "nodes"))  # fmt: skip
-    for target in compat_opt.targets():
-        if arguments.target not in target.key:
-            continue
-        for name in WORKLOADS:
-            if arguments.only not in name:
-                continue
-            record = measure(target, name, arguments.steps)
-            if record is None:
-                continue
-            records.append(record)
-            other = record["against"]
-            first, nodes = record["first_step_seconds"], record["nodes"]
-            print("%-36s %-30s %6.2f %6.2f-%-6.2f %9.2f %9.2f %6.2f %6s%s" % (
-                name, target.key, record["ratio"], record["ratio_quartiles"][0], record["ratio_quartiles"][1],
-                record["milliseconds"]["compat_opt"], record["milliseconds"][other],
-                first["compat_opt"] / first[other],
-                "%.2f" % (nodes["compat_opt"] / nodes[other]) if nodes[other] else "-",
-                "" if other == "native" else "  (against %s)" % other), flush=True)  # fmt: skip
-            if arguments.json:
-                with open(arguments.json, "w") as file:
-                    json.dump(records, file, indent=1)
+    print("%-36s %-30s %6s %13s %9s %9s    %6s %6s" % (
+        "workload", "target", "ratio", "quartiles", "ours", "other", "trace", "nodes"))  # fmt: skip
+    for target in targets:
+        for workloads, measure in MEASURES:
+            for name, workload in workloads.items():
+                if arguments.only not in name:
+                    continue
+                record = measure(target, workload, arguments.steps)
+                if record is None:
+                    continue
+                record.update(workload=name, target=target.key, backend=target.backend,
+                              tensorflow=target.tensorflow, keras=target.keras)  # fmt: skip
+                records.append(record)
+                print(row(name, target, record), flush=True)
+                if arguments.json:
+                    with open(arguments.json, "w") as file:
+                        json.dump(records, file, indent=1)
 
 
 if __name__ == "__main__":

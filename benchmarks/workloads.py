@@ -26,10 +26,12 @@ def bert_base():
     return shapes + [(768, 768), (768,)]
 
 
-#: {name: (rule, hypers, shapes, mode)}; mode is "graph", "eager" or "sparse exact/lazy <rows touched>".
-WORKLOADS = {
+#: {name: (rule, hypers, shapes, mode)}; mode is "graph", "eager", or "sparse exact" or "sparse lazy".
+STEPS = {
     "Adam, 300 x 1k, graph": ("Adam", {}, [(1000,)] * 300, "graph"),
     "Adam, 300 x 1k, eager": ("Adam", {}, [(1000,)] * 300, "eager"),
+    # tf-keras-team/keras#19307, tensorflow/tensorflow#59438: many small variables are slow when eager.
+    "Adam, 100 x 4, eager": ("Adam", {}, [(4,)] * 100, "eager"),
     "Adam, 10 x 1M": ("Adam", {}, [(1000, 1000)] * 10, "graph"),
     "Adam, 1 x 8M": ("Adam", {}, [(8000, 1000)], "graph"),
     "AdamW, 10 x 1M": ("AdamW", {}, [(1000, 1000)] * 10, "graph"),
@@ -42,6 +44,28 @@ WORKLOADS = {
     "sparse momentum SGD, lazy, 1M x 16": ("SGD", {"momentum": 0.9}, [(1000000, 16)], "sparse lazy"),
     "sparse Adam, lazy, 1M x 16": ("Adam", {}, [(1000000, 16)], "sparse lazy"),
     "sparse Adam, exact, 1M x 16": ("Adam", {}, [(1000000, 16)], "sparse exact"),
+}
+
+#: The step time of a table of 400k rows over that of one of 2k rows (tf-keras#45, keras#18279, keras#19992).
+GROWTH = {
+    "growth, sparse SGD": ("SGD", {}, "sparse exact"),
+    "growth, sparse Adagrad": ("Adagrad", {}, "sparse exact"),
+    "growth, sparse momentum SGD, lazy": ("SGD", {"momentum": 0.9}, "sparse lazy"),
+    "growth, sparse Adam, lazy": ("Adam", {}, "sparse lazy"),
+}
+
+#: Tables between which the growth is measured.
+TABLES = ((2000, 16), (400000, 16))
+
+#: A small classifier trained with fit, an epoch at a time.
+FIT = {"fit, Adam, 5 layers": ("Adam", {}), "fit, momentum SGD, 5 layers": ("SGD", {"momentum": 0.9})}
+
+#: Peak memory of a process that makes five steps.
+MEMORY = {
+    "memory, Adam, 10 x 1M": ("Adam", {}, [(1000, 1000)] * 10, "graph"),
+    "memory, Lion, 10 x 1M": ("Lion", {}, [(1000, 1000)] * 10, "graph"),
+    "memory, Adam, 300 x 1k": ("Adam", {}, [(1000,)] * 300, "graph"),
+    "memory, sparse Adam, exact, 1M x 16": ("Adam", {}, [(1000000, 16)], "sparse exact"),
 }
 
 #: Rows that a sparse gradient touches.
