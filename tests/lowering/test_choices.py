@@ -84,6 +84,42 @@ def test_the_choice_of_xla_can_be_made(compat_opt_target, option):
         assert "xla, because" in says or "can't compile a function with XLA" in says
 
 
+def test_jit_compile_is_refused_where_nothing_compiles(compat_opt_target):
+    if compat_opt_target.backend != "torch":
+        pytest.skip("the %s backend has XLA" % compat_opt_target.backend)
+    with pytest.raises(UnsupportedError, match="jit_compile=True"):
+        run(compat_opt_target, rules.SGD, [np.ones(2)], [[np.ones(2)]], jit_compile=True)
+
+
+def test_an_eager_step_on_jax_is_compiled_once(compat_opt_target):
+    """One trace for all steps; a callable is asked at each of them, and a number acts that is set between."""
+    if compat_opt_target.backend != "jax":
+        pytest.skip("the %s backend has tests of its own" % compat_opt_target.backend)
+    traced, rates = [], iter([0.5, 0.25, 0.125])
+
+    class Counting(rules.SGD):
+        """SGD that notes when its update is run in Python."""
+
+        def update(self, grad, var, slots, hyper, ops):
+            traced.append(1)
+            return super().update(grad, var, slots, hyper, ops)
+
+    harness = harness_for(compat_opt_target)
+    for option, runs in ((True, 1), (False, 3)):
+        del traced[:]
+        rates = iter([0.5, 0.25, 0.125])
+        optimizer = compile_rule(Counting, compat_opt_target)(
+            learning_rate=lambda: next(rates), weight_decay=0.5, jit_compile=option
+        )
+        variable = harness.variable(np.ones(2), "float32", "v")
+        optimizer.build([variable])
+        optimizer.weight_decay = 0.0
+        for _ in range(3):
+            optimizer.apply([harness.gradient(np.array([1.0, 2.0]), "float32")], [variable])
+        np.testing.assert_array_equal(harness.numpy(variable), [0.125, -0.75])
+        assert len(traced) == runs
+
+
 def test_joined_variables_keep_their_own_slots(compat_opt_target):
     random = np.random.RandomState(1)
     values = [random.normal(size=s) for s in [(4,), (2, 3), (5,)]]

@@ -1,6 +1,6 @@
 """Steps on the variables of Keras 3's JAX and torch backends."""
 
-from keras import backend, ops
+from keras import StatelessScope, backend, ops
 
 from compat_opt.adapters.lowering import Choice
 from compat_opt.adapters.step import Item, plan_call
@@ -28,30 +28,78 @@ def apply(core, pairs, aggregate):
     """Make one call of apply_gradients: read all values, compute, assign.
 
     On JAX the same code runs inside Keras's stateless scope, where reading and assigning go to the
-    values that the compiled train step passes in.
+    values that the compiled train step passes in; an eager call goes through a function of its own
+    that is compiled once.
 
     Args:
         core: the optimizer's `Core`.
         pairs: checked (gradient, variable) pairs.
         aggregate: these backends' gradients are summed already.
+
+    Raises:
+        UnsupportedError: jit_compile=True on torch.
     """
+    indexes = [core.index_of(variable) for _, variable in pairs]
+    gradients = dict(zip(indexes, (gradient for gradient, _ in pairs)))
+    if core.options.check_numerics:
+        _check_finite(core, gradients)
     if backend.backend() == "torch":
         import torch
 
+        _refuse_to_compile(core)
         with torch.no_grad():
-            _apply(core, pairs)
+            _step(core, gradients)
+    elif core.options.jit_compile is not False and _is_eager(gradients):
+        _compiled_step(core, gradients)
     else:
-        _apply(core, pairs)
+        _step(core, gradients)
 
 
-def _apply(core, pairs):
+def _refuse_to_compile(core):
+    if core.options.jit_compile is True:
+        raise UnsupportedError(
+            "An update can't be compiled on the torch backend.",
+            'jit_compile="auto" or False',
+            "jit_compile=True",
+            "Leave jit_compile out: torch's fused and foreach functions are used where they match.",
+            core.layout.describe(),
+        )
+
+
+def _is_eager(gradients):
+    """Whether this call is not part of a step that JAX compiles already."""
+    from jax.core import Tracer
+    from keras.src.backend.common.stateless_scope import in_stateless_scope
+
+    return not in_stateless_scope() and not any(isinstance(g, Tracer) for g in gradients.values())
+
+
+def _compiled_step(core, gradients):
+    """The step on JAX as one compiled function of all values; callables are asked outside of it."""
+    import jax
+
+    places = _places(core, range(len(core.variables))) + list(core.hypers.variables.values())
+    key = (core.version, core.hypers.version, tuple(gradients))
+    key += tuple(sorted(core.options.as_dict().items(), key=str))
+    if key not in core.steps:
+
+        def function(values, gradients, external):
+            with StatelessScope(state_mapping=list(zip(places, values))) as scope:
+                _step(core, gradients, external)
+                return [scope.get_current_value(place) for place in places]
+
+        core.steps[key] = jax.jit(function)
+    external = core.hypers.external(core.layout.read_scalar(core.iterations))
+    values = [core.layout.read(place) for place in places]
+    _assign(core.layout, places, core.steps[key](values, gradients, external))
+
+
+def _step(core, gradients, external=None):
+    """One step on {index: gradient}; `external` holds values of hyperparameters that are known."""
     layout, options = core.layout, core.options
-    indexes = [core.index_of(variable) for _, variable in pairs]
-    gradients = dict(zip(indexes, (gradient for gradient, _ in pairs)))
+    indexes = list(gradients)
     if options.loss_scale_factor:
         gradients = {i: g / options.loss_scale_factor for i, g in gradients.items()}
-    if options.check_numerics:
-        _check_finite(core, gradients)
     held = range(len(core.variables)) if core.micro_step is not None else indexes
     iterations = layout.read_scalar(core.iterations)
     items = [
@@ -75,7 +123,7 @@ def _apply(core, pairs):
         options,
         lambda: Ops(EXECUTOR),
         items,
-        core.hypers.evaluate(iterations),
+        core.hypers.evaluate(iterations, external),
         {name: layout.read_scalar(variable) for name, variable in core.shared.items()},
         iterations,
         None if core.micro_step is None else layout.read_scalar(core.micro_step),
@@ -107,6 +155,8 @@ def choose(core, index, sparse=False):
         from compat_opt.adapters.keras3 import torch_lowering
 
         return torch_lowering.choose(core, index)
+    if core.options.jit_compile is False:
+        return Choice("plain", "jit_compile=False: an eager step is not compiled, a train step that JAX compiles is")
     return Choice("plain", "the train step is compiled as a whole by JAX")
 
 
