@@ -9,6 +9,7 @@ from compat_opt._version import __version__
 
 _NAMES = {
     "UpdateRule": "compat_opt.spec",
+    "Group": "compat_opt.spec",
     "Hyper": "compat_opt.spec",
     "Slot": "compat_opt.spec",
     "Shared": "compat_opt.spec",

@@ -5,6 +5,7 @@ assigning to it acts inside train steps that are compiled already. For a schedul
 user's variable it holds NaN until a number is set over it.
 """
 
+import functools
 import inspect
 import math
 import numbers
@@ -95,17 +96,22 @@ class Hypers:
     """The sources and variables of an optimizer's hyperparameters.
 
     Args:
-        rule: the `UpdateRule` instance (its values are what the constructor was given).
-        given: {name: what the user gave} for the hyperparameters that are not static.
+        owner: whose they are, for messages.
+        declared: {name: Hyper}, none of them static.
+        given: {name: what the user gave} for all of them.
         layout: the generation's layout, which makes and reads variables.
         decay: the legacy time decay: the learning rate is divided by 1 + decay * iterations.
+        prefix: what the names of its variables start with, where an optimizer has several `Hypers`.
     """
 
-    def __init__(self, rule, given, layout, decay=0.0):
-        self.owner = type(rule).__name__
+    def __init__(self, owner, declared, given, layout, decay=0.0, prefix=""):
+        self.owner = owner
         self.layout = layout
         self.decay = decay
-        self.declared = {n: h for n, h in rule.hypers().items() if not h.static}
+        self.declared = declared
+        self.prefix = prefix
+        #: What sets a number on a present value that was read; see `layout.settable`.
+        self.setter = self.set
         self.sources = {
             name: source_of(name, given[name], hyper, self.owner) for name, hyper in self.declared.items()
         }
@@ -123,14 +129,14 @@ class Hypers:
                 self.variables[name] = source.value
             else:
                 first = source.value if source.kind == "number" else float("nan")
-                self.variables[name] = self.layout.scalar(name, first, self.layout.scalar_dtype)
+                self.variables[name] = self.layout.scalar(self.prefix + name, first, self.layout.scalar_dtype)
 
     def evaluate(self, iterations, only_external=None):
         """{name: value at this step, or None}: each source is asked once.
 
         Args:
             iterations: number of finished updates, as the framework's scalar.
-            only_external: {name: value} already known, see `external`.
+            only_external: {prefixed name: value} already known, see `external`.
         """
         values = {}
         for name, source in self.sources.items():
@@ -141,8 +147,8 @@ class Hypers:
             if source.kind == "number":
                 values[name] = own
             else:
-                if only_external is not None and name in only_external:
-                    asked = only_external[name]
+                if only_external is not None and self.prefix + name in only_external:
+                    asked = only_external[self.prefix + name]
                 else:
                     asked = self._ask(source, iterations)
                 values[name] = self.layout.choose_number(own, asked)
@@ -151,9 +157,9 @@ class Hypers:
         return values
 
     def external(self, iterations):
-        """{name: value} of what has to be asked outside of a cached step: user code."""
+        """{prefixed name: value} of what has to be asked outside of a cached step: user code."""
         return {
-            name: self._ask(source, iterations)
+            self.prefix + name: self._ask(source, iterations)
             for name, source in self.sources.items()
             if source.kind in ("schedule", "callable")
         }
@@ -176,7 +182,7 @@ class Hypers:
         if source.kind == "variable" and (own is source.value or math.isnan(self.layout.to_float(own))):
             return source.value
         value = self.layout.choose_number(self.layout.read_scalar(own), self._ask(source, iterations))
-        return self.layout.settable(value, name)
+        return self.layout.settable(value, functools.partial(self.setter, name))
 
     def number(self, name):
         """The exact number of a number source, as it is now; None for other sources.
@@ -228,5 +234,5 @@ class Hypers:
         self.version += 1
         first = new.value if new.kind == "number" else float("nan")
         if self.variables[name] is old.value:
-            self.variables[name] = self.layout.scalar(name, first, self.layout.scalar_dtype)
+            self.variables[name] = self.layout.scalar(self.prefix + name, first, self.layout.scalar_dtype)
         self.layout.assign(self.variables[name], first)

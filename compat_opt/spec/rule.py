@@ -10,6 +10,7 @@ from compat_opt.spec.declarations import Hyper, Shared, Slot
 #: Constructor arguments of every compiled optimizer that are not hyperparameters of the rule.
 OPTIONS = (
     "name",
+    "groups",
     "clipnorm",
     "clipvalue",
     "global_clipnorm",

@@ -2,6 +2,7 @@
 
 from keras import backend, ops
 
+from compat_opt.adapters import sections
 from compat_opt.adapters.lowering import Choice
 from compat_opt.adapters.step import Item, plan_call
 from compat_opt.adapters.update import Lowering
@@ -64,19 +65,20 @@ def _apply(core, pairs):
             core.decays[i],
             layout.constraint(core.variables[i]),
             None if core.calls[i] is None else layout.read(core.calls[i]),
+            section=core.homes[i],
         )
         for i in held
     ]
     present = range(len(items))
     if core.micro_step is None:
         present = [p for p, item in enumerate(items) if item.gradient is not None]
+    shared = {name: layout.read_scalar(variable) for name, variable in core.shared.items()}
+    settings = sections.settings(core.sections, sections.evaluate(core.sections, iterations), shared)
     due, on_due, otherwise = plan_call(
-        core.rule,
+        settings,
         options,
         lambda: Ops(EXECUTOR),
         items,
-        core.hypers.evaluate(iterations),
-        {name: layout.read_scalar(variable) for name, variable in core.shared.items()},
         iterations,
         None if core.micro_step is None else layout.read_scalar(core.micro_step),
         _lowering(core, [items[p] for p in present]),

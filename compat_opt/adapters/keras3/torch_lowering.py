@@ -17,7 +17,7 @@ def choose(core, index):
         return Choice("plain", "a moving average or an accumulator is kept")
     if core.layout.dtype(core.variables[index]) not in ("float32", "float64"):
         return Choice("plain", "there are fused kernels for float32 and float64 only")
-    if core.decays[index] and core.hypers.sources["weight_decay"].kind != "off":
+    if core.may_decay(index):
         return Choice("plain", "weight decay comes before the update")
     kernel = fused.match(core.program(index), KERNELS)
     if kernel is None:
