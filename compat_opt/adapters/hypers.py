@@ -11,7 +11,9 @@ import math
 import numbers
 import warnings
 
+from compat_opt.adapters.schedules import compile_schedule
 from compat_opt.errors import HyperError, UnsupportedError
+from compat_opt.schedules import Schedule
 
 
 class Source:
@@ -113,13 +115,18 @@ class Hypers:
         #: What sets a number on a present value that was read; see `layout.settable`.
         self.setter = self.set
         self.sources = {
-            name: source_of(name, given[name], hyper, self.owner) for name, hyper in self.declared.items()
+            name: self._source(name, given[name]) for name in declared
         }
         self.variables = {}
         #: Set once a train step outside of this package has been traced with these sources.
         self.compiled_in = False
         #: Changes whenever a step that was traced with the present sources is out of date.
         self.version = 0
+
+    def _source(self, name, value):
+        if isinstance(value, Schedule):
+            value = compile_schedule(value, type(self.layout.optimizer).target)
+        return source_of(name, value, self.declared[name], self.owner)
 
     def create_variables(self):
         """Make the scalar variables, in declaration order."""
@@ -166,7 +173,8 @@ class Hypers:
 
     def _ask(self, source, iterations):
         if source.kind == "schedule":
-            return self.layout.as_scalar(source.value(iterations))
+            # A schedule of this package has more digits than float32, which Keras's schedules give.
+            return self.layout.as_scalar(getattr(source.value, "exact", source.value)(iterations))
         if source.kind == "callable":
             return self.layout.as_scalar(source.value())
         return self.layout.as_scalar(self.layout.read_scalar(source.value))
@@ -206,7 +214,7 @@ class Hypers:
             HyperError: out of range, or of a kind that can't be a hyperparameter.
             UnsupportedError: a train step that is compiled already can't take it.
         """
-        new = source_of(name, value, self.declared[name], self.owner)
+        new = self._source(name, value)
         old = self.sources[name]
         if new.kind == "number" and old.kind == "variable":
             old.value.assign(new.value)
