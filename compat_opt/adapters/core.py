@@ -24,6 +24,7 @@ class Core:
         calls: for each of them the variable that counts accumulated calls, or None.
         decays: for each of them whether weight decay applies.
         homes: for each of them the number of its section.
+        trained: {position: trained value} while the model has weights for evaluation, else None.
         version: changes when a traced step is out of date.
     """
 
@@ -37,6 +38,7 @@ class Core:
         self.variables, self.slots, self.calls, self.decays, self.homes = [], [], [], [], []
         self.shared = {}
         self.micro_step = None
+        self.trained = None
         self.version = 0
         self._index = {}
         self._excluded_keys, self._excluded_patterns = set(), []

@@ -7,6 +7,7 @@ from compat_opt.adapters import sections
 from compat_opt.adapters.arguments import split_arguments
 from compat_opt.adapters.configurable import Configurable
 from compat_opt.adapters.core import Core
+from compat_opt.adapters.evaluation import Evaluation, refuse_step
 from compat_opt.adapters.hypers import Hypers
 from compat_opt.adapters.members import accepting_all
 from compat_opt.adapters.pairs import checked_pairs
@@ -23,7 +24,7 @@ class VariableList(list):
         return self
 
 
-class CompiledOptimizer(Configurable):
+class CompiledOptimizer(Configurable, Evaluation):
     """Mixin over a native optimizer base class.
 
     Attributes of the class:
@@ -99,6 +100,7 @@ class CompiledOptimizer(Configurable):
         pairs = list(grads_and_vars)
         if not pairs:
             return None
+        refuse_step(self._core)
         aggregate = self._core.take_aggregate_hint(aggregate)
         return self.engine.apply(self._core, checked_pairs(self._core, pairs), aggregate)
 
