@@ -51,10 +51,17 @@ class Cosine(Schedule):
 class WarmRestarts(Schedule):
     """Cosines one after the other: cycle n has steps * growth^n steps and starts at initial * shrink^n.
 
-    final + (initial * shrink^n - final) * (1 + cos(pi * (t - start of cycle n) / its length)) / 2
+    final + (initial * shrink^n - final) * (1 + cos(pi * (t - start of cycle n) / (its length - shortened))) / 2
+
+    Args:
+        initial, final: the value at the start of the first cycle, and the one at the end of each.
+        steps: length of the first cycle.
+        growth: a cycle's length divided by that of the one before, >= 1. Default 1.
+        shrink: likewise for its first value. Default 1.
+        shortened: 1 if a cycle's last step is to have `final` itself. Default 0 (paper).
 
     Differs from:
-        paper: no difference; shrink is this package's and Keras's.
+        paper: no difference; shrink is this package's and Keras's, shortened=1 keras-adamw's.
         Keras: CosineDecayRestarts's alpha is final / initial, and its m_mul shrinks final too.
 
     Source:
@@ -62,8 +69,12 @@ class WarmRestarts(Schedule):
         https://arxiv.org/abs/1608.03983
     """
 
-    def __init__(self, initial, steps, growth=1.0, shrink=1.0, final=0.0):
-        super().__init__(initial=initial, steps=steps, growth=growth, shrink=shrink, final=final)
+    def __init__(self, initial, steps, growth=1.0, shrink=1.0, final=0.0, shortened=0):
+        super().__init__(
+            initial=initial, steps=steps, growth=growth, shrink=shrink, final=final, shortened=shortened
+        )
+        if not 0 <= shortened < steps:
+            raise HyperError("A cosine has a length.", "0 <= shortened < steps", "shortened=%r" % (shortened,))
         if growth < 1:
             raise HyperError("Cycles can't become shorter for ever.", "growth >= 1", "growth=%r" % (growth,))
 
@@ -71,7 +82,7 @@ class WarmRestarts(Schedule):
         rounds = step / self.steps
         if self.growth == 1:
             cycle = ops.floor(rounds)
-            done = rounds - cycle
+            done = (rounds - cycle) * (self.steps / (self.steps - self.shortened))
         else:
             # Cycle n starts after (growth^n - 1) / (growth - 1) times `steps`. The logarithm may be off by
             # one at a start, where it has to be exact.
@@ -79,7 +90,7 @@ class WarmRestarts(Schedule):
             cycle = ops.floor(ops.log(grown) / math.log(self.growth))
             cycle = ops.where(rounds >= self._start(cycle + 1.0), cycle + 1.0, cycle)
             cycle = ops.where(rounds < self._start(cycle), cycle - 1.0, cycle)
-            done = (rounds - self._start(cycle)) / self.growth**cycle
+            done = (rounds - self._start(cycle)) / (self.growth**cycle - self.shortened / self.steps)
         return _cosine(self.initial * self.shrink**cycle, self.final, done, ops)
 
     def _start(self, cycle):

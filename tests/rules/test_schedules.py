@@ -20,12 +20,12 @@ def cosine(t):
     return 0.5 if t >= 20 else 0.5 + 2.5 * math.cos(math.pi * t / 40) ** 2
 
 
-def restarts(growth, shrink):
+def restarts(growth, shrink, shortened=0):
     def value(t):
         top, length = 3.0, 7.0
         while t >= length:
             t, length, top = t - length, length * growth, top * shrink
-        return 0.1 + (top - 0.1) * math.cos(math.pi * t / length / 2) ** 2
+        return 0.1 + (top - 0.1) * math.cos(math.pi * t / (length - shortened) / 2) ** 2
 
     return value
 
@@ -50,6 +50,8 @@ CASES = [
     (schedules.WarmRestarts(3.0, 7, final=0.1), restarts(1.0, 1.0)),
     (schedules.WarmRestarts(3.0, 7, growth=2.0, shrink=0.5, final=0.1), restarts(2.0, 0.5)),
     (schedules.WarmRestarts(3.0, 7, growth=3, shrink=0.9, final=0.1), restarts(3.0, 0.9)),
+    (schedules.WarmRestarts(3.0, 7, final=0.1, shortened=1), restarts(1.0, 1.0, 1)),
+    (schedules.WarmRestarts(3.0, 7, growth=2.0, final=0.1, shortened=1), restarts(2.0, 1.0, 1)),
     (schedules.OneCycle(0.85, 20, start=0.95, end=0.9), one_cycle),
     (schedules.InverseSquareRoot(512**-0.5 * 30**-0.5, 30), noam),
     (schedules.LinearWarmup(schedules.Cosine(3.0, 20, final=0.5), 10, start=0.6), warm),
@@ -86,6 +88,7 @@ def test_in_the_reference_for_any_hyper():
         (lambda: schedules.Cosine("a", 5), "initial='a'"),
         (lambda: schedules.Cosine(float("nan"), 5), "a number"),
         (lambda: schedules.WarmRestarts(0.1, 5, growth=0.5), "growth >= 1"),
+        (lambda: schedules.WarmRestarts(0.1, 5, shortened=5), "shortened < steps"),
     ],
 )
 def test_wrong_parameters(make, words):
