@@ -9,6 +9,7 @@ from compat_opt._version import __version__
 
 _NAMES = {
     "UpdateRule": "compat_opt.spec",
+    "Group": "compat_opt.spec",
     "Hyper": "compat_opt.spec",
     "Slot": "compat_opt.spec",
     "Shared": "compat_opt.spec",
@@ -17,6 +18,7 @@ _NAMES = {
     "targets": "compat_opt.env",
     "default_target": "compat_opt.env",
     "compile_rule": "compat_opt.adapters",
+    "compile_schedule": "compat_opt.adapters.schedules",
     "retarget": "compat_opt.adapters",
     "is_optimizer": "compat_opt.adapters",
     "generation_of": "compat_opt.adapters",
@@ -25,7 +27,7 @@ _NAMES = {
     "unscale_gradients": "compat_opt.adapters.loss_scaling",
 }
 
-_MODULES = ("errors", "ops", "optimizers", "rules", "spec", "testing", "transforms")
+_MODULES = ("errors", "ops", "optimizers", "rules", "schedules", "spec", "testing", "transforms")
 
 __all__ = sorted(list(_NAMES) + list(_MODULES) + ["__version__"])
 

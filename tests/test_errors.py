@@ -189,7 +189,7 @@ def test_an_unknown_keyword_of_a_rule():
 @needs_target
 def test_an_unknown_keyword_of_an_optimizer():
     text = (
-        "Heavy has no argument 'learning_rat'. Expected: some of learning_rate, beta, nesterov, weight_decay, name, "
+        "Heavy has no argument 'learning_rat'. Expected: some of learning_rate, beta, nesterov, weight_decay, name, groups, "
         "%s. Received: learning_rat=0.1. Did you mean 'learning_rate'?" % ", ".join(Options.names())
     )
     told(errors.ArgumentError, text, lambda: Live(Heavy, learning_rat=0.1))

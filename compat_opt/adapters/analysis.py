@@ -5,7 +5,7 @@ import numpy as np
 from compat_opt.adapters.namespace import Namespace
 from compat_opt.adapters.options import Options
 from compat_opt.adapters.step import Item
-from compat_opt.adapters.update import Lowering, update_all
+from compat_opt.adapters.update import Lowering, Setting, update_all
 from compat_opt.ops import Ops, Value
 from compat_opt.ops.numpy_executor import NumpyExecutor
 from compat_opt.ops.recording import ELEMENTWISE, RecordingExecutor
@@ -113,7 +113,7 @@ def zero_gradient_is_neutral(rule, slot_names):
         item = Item("probe", 0, random.normal(size=8), np.zeros(8), slots)
         ops = Ops(NumpyExecutor(), "float64")
         try:
-            outcome = update_all(rule, Options(), ops, [item], scalars, shared, iterations, Lowering())
+            outcome = update_all([Setting(rule, scalars, shared)], Options(), ops, [item], iterations, Lowering())
         except Exception:
             return False
         if not np.array_equal(outcome.variables[0], item.variable):

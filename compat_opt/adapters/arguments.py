@@ -18,6 +18,7 @@ def signature(rule_class):
             inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=hyper.default)
         )
     parameters.append(inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None))
+    parameters.append(inspect.Parameter("groups", inspect.Parameter.KEYWORD_ONLY, default=None))
     for name, value in Options().as_dict().items():
         parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value))
     return inspect.Signature(parameters)
@@ -27,8 +28,8 @@ def split_arguments(rule_class, args, kwargs):
     """Sort a constructor call into its parts.
 
     Returns:
-        ``(name, hypers, options, decay)``: {hyper: value} of those given, an `Options`, and the
-        legacy decay (0.0 where not given).
+        ``(name, hypers, options, decay, groups)``: {hyper: value} of those given, an `Options`, the
+        legacy decay (0.0 where not given), and the groups as they were given (a list).
 
     Raises:
         ArgumentError: too many positional arguments, a keyword given twice or unknown.
@@ -47,7 +48,7 @@ def split_arguments(rule_class, args, kwargs):
     if "lr" in kwargs and "lr" not in declared:
         _take_lr(owner, declared, hypers, kwargs)
     decay = _legacy_decay(owner, declared, kwargs)
-    name = kwargs.pop("name", None)
+    name, groups = kwargs.pop("name", None), kwargs.pop("groups", None)
     options = {key: kwargs.pop(key) for key in Options.names() if key in kwargs}
     for key in list(kwargs):
         if key in declared:
@@ -55,7 +56,7 @@ def split_arguments(rule_class, args, kwargs):
                 raise ArgumentError("%s got %s twice." % (owner, key), "one value", "%s=%r" % (key, kwargs[key]))
             hypers[key] = kwargs.pop(key)
     if kwargs:
-        known = list(declared) + ["name"] + list(Options.names())
+        known = list(declared) + ["name", "groups"] + list(Options.names())
         unknown = sorted(kwargs)[0]
         raise ArgumentError(
             "%s has no argument %r." % (owner, unknown),
@@ -65,7 +66,9 @@ def split_arguments(rule_class, args, kwargs):
         )
     if name is not None and not (isinstance(name, str) and name):
         raise ArgumentError("The name of an optimizer is a string.", "a non-empty str", "name=%r" % (name,))
-    return name, hypers, Options(**options), decay
+    if not isinstance(groups, (list, tuple, type(None))):
+        raise ArgumentError("groups is a list of groups.", "[compat_opt.Group(...), ...]", "groups=%r" % (groups,))
+    return name, hypers, Options(**options), decay, list(groups or ())
 
 
 def _take_lr(owner, declared, hypers, kwargs):

@@ -4,6 +4,7 @@ import sys
 
 import weakref
 
+from compat_opt.adapters.schedules import config_of, find_class, parameter_from_config
 from compat_opt.errors import HyperError
 
 #: Classes of schedules that optimizers of this process were given, by (module, name): a config
@@ -47,6 +48,8 @@ def schedule_config(schedule, owner, name):
             "Make it a subclass of LearningRateSchedule.",
         )
     cls = type(schedule)
+    if hasattr(cls, "schedule_class"):
+        return config_of(schedule.schedule)
     return {
         "class_name": cls.__name__,
         "module": cls.__module__,
@@ -65,6 +68,8 @@ def schedule_from_config(config, namespaces, custom_objects=None):
     Raises:
         HyperError: no such class is known in this process.
     """
+    if find_class(config):
+        return parameter_from_config(config)
     written = config["class_name"]
     name = written.split(">")[-1]
     cls = None

@@ -1,10 +1,11 @@
 """Core: the state of one compiled optimizer, and everything about it that needs no framework."""
 
+import functools
 import re
-import warnings
 
+from compat_opt.adapters import sections
 from compat_opt.adapters.slots import plan_slots
-from compat_opt.errors import GradientError, StateError, UnsupportedError, closest
+from compat_opt.errors import StateError, UnsupportedError, closest
 from compat_opt.ops import dtypes
 
 
@@ -12,9 +13,9 @@ class Core:
     """Rule, options, hyperparameters and variables of one optimizer.
 
     Attributes:
-        rule: the `UpdateRule` instance; static hypers and slot conditions are read from it.
+        rule, hypers: the `UpdateRule` instance and the `Hypers` of variables in no group.
+        sections: the `Section` of these, then one for each group.
         options: the `Options`.
-        hypers: the `Hypers`.
         layout: makes, names and reads variables as the generation does.
         iterations, micro_step: counting variables; `micro_step` is None without accumulation.
         shared: {name: variable}.
@@ -22,17 +23,22 @@ class Core:
         slots: for each of them {name: variable}.
         calls: for each of them the variable that counts accumulated calls, or None.
         decays: for each of them whether weight decay applies.
+        homes: for each of them the number of its section.
+        trained: {position: trained value} while the model has weights for evaluation, else None.
         version: changes when a traced step is out of date.
     """
 
-    def __init__(self, rule, options, hypers, layout):
-        self.rule = rule
+    def __init__(self, rule, options, hypers, layout, groups=()):
+        main = sections.Section(rule, hypers)
+        self.sections = [main] + [
+            sections.group_section(number, group, main, layout) for number, group in enumerate(groups)
+        ]
         self.options = options
-        self.hypers = hypers
         self.layout = layout
-        self.variables, self.slots, self.calls, self.decays = [], [], [], []
+        self.variables, self.slots, self.calls, self.decays, self.homes = [], [], [], [], []
         self.shared = {}
         self.micro_step = None
+        self.trained = None
         self.version = 0
         self._index = {}
         self._excluded_keys, self._excluded_patterns = set(), []
@@ -44,23 +50,63 @@ class Core:
         #: Traced steps, compiled updates and traced rules, by what they were made for.
         self.steps, self.compiled, self._programs, self._neutral, self._choices = {}, {}, {}, {}, {}
         self.iterations = layout.counter("iteration", 64)
-        hypers.create_variables()
-        for name, declared in rule.shared().items():
-            self.shared[name] = layout.scalar(name, declared.init, declared.dtype)
+        for section in self.sections:
+            section.hypers.create_variables()
+            section.hypers.setter = functools.partial(self.set_hyper, section=section)
+        for section in self.sections:
+            for name, declared in section.rule.shared().items():
+                name = section.prefix + name
+                self.shared[name] = layout.scalar(name, declared.init, declared.dtype)
         if (options.gradient_accumulation_steps or 1) > 1:
             self.micro_step = layout.counter("micro_step", 32)
 
+    @property
+    def rule(self):
+        """The `UpdateRule` instance of the variables in no group."""
+        return self.sections[0].rule
+
+    @property
+    def hypers(self):
+        """The `Hypers` of the variables in no group."""
+        return self.sections[0].hypers
+
+    def section_of(self, index):
+        """The `Section` of variable number `index`."""
+        return self.sections[self.homes[index]]
+
+    def stamp(self):
+        """What changes whenever a traced step is out of date."""
+        return (self.version,) + tuple(section.hypers.version for section in self.sections)
+
+    def external(self, iterations):
+        """{prefixed name: value} of the hyperparameters that user code computes."""
+        found = {}
+        for section in self.sections:
+            found.update(section.hypers.external(iterations))
+        return found
+
     # Variables
+
+    def scalar_variables(self):
+        """The state that comes before the first slot.
+
+        iteration, hyperparameters, shared scalars (the groups' after the others), micro_step.
+        """
+        found = [self.iterations]
+        for section in self.sections:
+            found.extend(section.hypers.variables.values())
+        found.extend(self.shared.values())
+        if self.micro_step is not None:
+            found.append(self.micro_step)
+        return found
 
     def state_variables(self):
         """Every variable of the optimizer, in the order that all generations keep.
 
-        iteration, hyperparameters, shared scalars, micro_step; then for each model variable its
-        slots in declaration order, the average, the accumulator, the count of calls.
+        The scalars; then for each model variable its slots in declaration order, the average, the
+        accumulator, the count of calls.
         """
-        found = [self.iterations] + list(self.hypers.variables.values()) + list(self.shared.values())
-        if self.micro_step is not None:
-            found.append(self.micro_step)
+        found = self.scalar_variables()
         for slots, calls in zip(self.slots, self.calls):
             found.extend(slots.values())
             if calls is not None:
@@ -81,24 +127,26 @@ class Core:
                 new.append(variable)
         if not new:
             return
+        homes = sections.homes(self.sections, self.layout, new, len(self.variables))
         plans = [
             plan_slots(
-                self.rule,
+                self.sections[home].rule,
                 self.options,
                 self.layout.shape(variable),
                 dtypes.compute_dtype(self.layout.dtype(variable)),
             )
-            for variable in new
+            for home, variable in zip(homes, new)
         ]
         self._check_pending(new, plans)
         self.layout.check_can_grow(self, new)
-        for variable, planned in zip(new, plans):
+        for home, variable, planned in zip(homes, new, plans):
             index = len(self.variables)
             slots = {plan.name: self.layout.slot(plan, variable, index) for plan in planned}
             calls = self.layout.call_counter(variable, index) if "accumulator" in slots else None
             self.variables.append(variable)
             self.slots.append(slots)
             self.calls.append(calls)
+            self.homes.append(home)
             self.decays.append(not self._is_excluded(variable, index))
             self._index[self.layout.key(variable)] = index
             self.layout.track(self, index)
@@ -130,101 +178,43 @@ class Core:
         """The traced update (`analysis.Program`) of variable number `index`."""
         from compat_opt.adapters.analysis import trace_update
 
-        declared = self.rule.slots()
+        rule = self.section_of(index).rule
+        declared = rule.slots()
         slots = {
             name: self.layout.dtype(slot) for name, slot in self.slots[index].items() if name in declared
         }
         compute = dtypes.compute_dtype(self.layout.dtype(self.variables[index]))
-        key = (tuple(slots.items()), compute)
+        key = (self.homes[index], tuple(slots.items()), compute)
         if key not in self._programs:
-            self._programs[key] = trace_update(self.rule, slots, compute)
+            self._programs[key] = trace_update(rule, slots, compute)
         return self._programs[key]
 
     def zero_gradient_is_neutral(self, index):
         """Whether rows without a gradient keep variable and slots; see `analysis`."""
         from compat_opt.adapters.analysis import zero_gradient_is_neutral
 
-        declared = self.rule.slots()
-        names = tuple(name for name in self.slots[index] if name in declared)
-        if names not in self._neutral:
-            self._neutral[names] = zero_gradient_is_neutral(self.rule, names)
-        return self._neutral[names]
+        rule = self.section_of(index).rule
+        names = tuple(name for name in self.slots[index] if name in rule.slots())
+        key = (self.homes[index], names)
+        if key not in self._neutral:
+            self._neutral[key] = zero_gradient_is_neutral(rule, names)
+        return self._neutral[key]
 
     def choice(self, index, choose):
         """choose(self, index), kept while the settings stay as they are."""
-        key = (index, self.version, self.hypers.version)
+        key = (index, self.stamp())
         if key not in self._choices:
             self._choices[key] = choose(self, index)
         return self._choices[key]
 
-    # Gradients
-
-    def checked_pairs(self, grads_and_vars):
-        """[(gradient, variable)] with a gradient each, after building all variables.
-
-        Raises:
-            GradientError: nothing has a gradient, a pair is malformed, or a shape or dtype does
-                not fit; nothing has changed then.
-        """
-        pairs = []
-        for number, pair in enumerate(grads_and_vars):
-            if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
-                raise GradientError(
-                    "apply_gradients takes pairs.",
-                    "(gradient, variable)",
-                    "grads_and_vars[%d]=%r" % (number, pair),
-                )
-            pairs.append((pair[0], self.layout.variable(pair[1])))
-        missing = [self.layout.name(v) for g, v in pairs if g is None]
-        if pairs and len(missing) == len(pairs):
-            raise GradientError(
-                "No gradients provided for any variable: %s." % ", ".join(missing),
-                remedy="Is the loss computed from these variables, inside the tape?",
-            )
-        checked = [(self._checked(g, v), v) for g, v in pairs if g is not None]
-        if missing:
-            warnings.warn(
-                "Gradients do not exist for variables %s; they are left alone." % ", ".join(missing)
-            )
-        keys = [self.layout.key(v) for _, v in checked]
-        if len(set(keys)) < len(keys):
-            twice = sorted({self.layout.name(v) for _, v in checked if keys.count(self.layout.key(v)) > 1})
-            raise GradientError(
-                "A variable came with two gradients in one call: %s." % ", ".join(twice),
-                "each variable once",
-                remedy="Sum the gradients first.",
-            )
-        self.build([variable for _, variable in pairs])
-        return checked
-
-    def _checked(self, gradient, variable):
-        gradient = self.layout.gradient(gradient, variable)
-        shape, own = self.layout.gradient_shape(gradient), self.layout.shape(variable)
-        fits = shape is None or (
-            len(shape) == len(own) and all(a is None or b is None or a == b for a, b in zip(shape, own))
-        )
-        if not fits:
-            raise GradientError(
-                "The gradient of variable %s has another shape than the variable."
-                % self.layout.name(variable),
-                "shape %s" % (tuple(own),),
-                "shape %s" % (tuple(shape),),
-                environment=self.layout.describe(),
-            )
-        dtype, own_dtype = self.layout.gradient_dtype(gradient), self.layout.dtype(variable)
-        if not dtypes.is_floating(dtype) or (dtypes.is_complex(dtype) and not dtypes.is_complex(own_dtype)):
-            raise GradientError(
-                "The gradient of variable %s has a dtype that does not fit." % self.layout.name(variable),
-                "dtype %s" % own_dtype,
-                "dtype %s" % dtype,
-                environment=self.layout.describe(),
-            )
-        return gradient
+    # Steps
 
     def mark_compiled_in(self, compiled):
         """Remember that a train step outside of this package was traced with the present settings."""
         if compiled:
-            self.compiled_in = self.hypers.compiled_in = True
+            self.compiled_in = True
+            for section in self.sections:
+                section.hypers.compiled_in = True
 
     def take_aggregate_hint(self, aggregate):
         """Whether replicas' gradients still have to be summed, as the outermost caller said."""
@@ -262,20 +252,30 @@ class Core:
 
     # Hyperparameters
 
-    def set_hyper(self, name, value):
-        """Act on ``optimizer.<name> = value``."""
-        source_before = self.hypers.sources[name]
-        self._check_slots_after(name, value)
-        self.hypers.set(name, value)
-        if self.hypers.sources[name] is not source_before:
-            self.rule = self.rule.with_values(**{name: self.hypers.sources[name].value})
+    def may_decay(self, index):
+        """Whether variable number `index` is subject to weight decay that is on."""
+        section = self.section_of(index)
+        own = section.hypers.sources.get("weight_decay") or self.hypers.sources["weight_decay"]
+        return self.decays[index] and own.kind != "off"
 
-    def _check_slots_after(self, name, value):
+    def set_hyper(self, name, value, section=None):
+        """Act on ``optimizer.<name> = value``, or on ``optimizer.groups[...].<name> = value``."""
+        section = section or self.sections[0]
+        sources = section.hypers.sources
+        source_before = sources[name]
+        self._check_slots_after(section, name, value)
+        section.hypers.set(name, value)
+        if sources[name] is not source_before:
+            for each in self.sections:
+                each.rule = each.rule_after(section, name, sources[name].value)
+
+    def _check_slots_after(self, section, name, value):
         """Refuse a value with which variables would need slots that they were built without."""
-        if not self.variables or not any(slot.when for slot in self.rule.slots().values()):
-            return
-        after = self.rule.with_values(**{name: value})
-        for variable, slots in zip(self.variables, self.slots):
+        for home, variable, slots in zip(self.homes, self.variables, self.slots):
+            rule = self.sections[home].rule
+            if not any(slot.when for slot in rule.slots().values()):
+                continue
+            after = self.sections[home].rule_after(section, name, value)
             lacking = [n for n in after.slots_for(self.layout.shape(variable)) if n not in slots]
             if lacking:
                 raise UnsupportedError(
@@ -294,7 +294,7 @@ class Core:
 
     def scalar_count(self):
         """How many of `state_variables` come before the first slot."""
-        return 1 + len(self.hypers.variables) + len(self.shared) + (self.micro_step is not None)
+        return len(self.scalar_variables())
 
     def set_arrays(self, arrays):
         """Set all state variables; before the first step, keep the rest for the variables to come.

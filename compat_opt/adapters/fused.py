@@ -36,7 +36,7 @@ class Match:
 
     def __init__(self, kernel, slots, scalars):
         self.name = kernel.name
-        self._kernel = kernel
+        self.call = kernel.call
         self._slots = slots
         self._scalars = scalars
 
@@ -44,11 +44,18 @@ class Match:
         """The value of a step scalar of the pattern, as the framework's tensor of `dtype`."""
         return ops.unwrap(evaluate(self._scalars[name], hyper, ops), dtype)
 
+    def numbers(self, hyper, ops):
+        """{step scalar of the pattern: Python float}, where scalars are numbers and not tensors."""
+        return {name: float(evaluate(node, hyper, ops).raw) for name, node in self._scalars.items()}
+
+    def roles(self, slots):
+        """{slot of the pattern: what `slots` has for the rule's slot that plays it}."""
+        return {part: slots[name] for part, name in self._slots.items()}
+
     def apply(self, variable, slots, hyper, gradient, ops):
         """The op that updates `variable` and its `slots` in place."""
         scalars = {name: self.scalar(name, hyper, ops, gradient.dtype) for name in self._scalars}
-        own = {part: slots[name] for part, name in self._slots.items()}
-        return self._kernel.call(variable, own, gradient.raw, scalars)
+        return self.call(variable, self.roles(slots), gradient.raw, scalars)
 
 
 def evaluate(node, hyper, ops):
@@ -148,6 +155,11 @@ def nesterov(ops, grad, var, slots, s):
 
 def descent(ops, grad, var, slots, s):
     return var - s["rate"] * grad, {}
+
+
+def lion(ops, grad, var, slots, s):
+    direction = ops.sign(s["beta_1"] * slots["m"] + (1 - s["beta_1"]) * grad)
+    return var - s["rate"] * direction, {"m": s["beta_2"] * slots["m"] + (1 - s["beta_2"]) * grad}
 
 
 def adagrad(ops, grad, var, slots, s):

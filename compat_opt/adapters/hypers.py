@@ -5,12 +5,15 @@ assigning to it acts inside train steps that are compiled already. For a schedul
 user's variable it holds NaN until a number is set over it.
 """
 
+import functools
 import inspect
 import math
 import numbers
 import warnings
 
+from compat_opt.adapters.schedules import compile_schedule
 from compat_opt.errors import HyperError, UnsupportedError
+from compat_opt.schedules import Schedule
 
 
 class Source:
@@ -95,25 +98,35 @@ class Hypers:
     """The sources and variables of an optimizer's hyperparameters.
 
     Args:
-        rule: the `UpdateRule` instance (its values are what the constructor was given).
-        given: {name: what the user gave} for the hyperparameters that are not static.
+        owner: whose they are, for messages.
+        declared: {name: Hyper}, none of them static.
+        given: {name: what the user gave} for all of them.
         layout: the generation's layout, which makes and reads variables.
         decay: the legacy time decay: the learning rate is divided by 1 + decay * iterations.
+        prefix: what the names of its variables start with, where an optimizer has several `Hypers`.
     """
 
-    def __init__(self, rule, given, layout, decay=0.0):
-        self.owner = type(rule).__name__
+    def __init__(self, owner, declared, given, layout, decay=0.0, prefix=""):
+        self.owner = owner
         self.layout = layout
         self.decay = decay
-        self.declared = {n: h for n, h in rule.hypers().items() if not h.static}
+        self.declared = declared
+        self.prefix = prefix
+        #: What sets a number on a present value that was read; see `layout.settable`.
+        self.setter = self.set
         self.sources = {
-            name: source_of(name, given[name], hyper, self.owner) for name, hyper in self.declared.items()
+            name: self._source(name, given[name]) for name in declared
         }
         self.variables = {}
         #: Set once a train step outside of this package has been traced with these sources.
         self.compiled_in = False
         #: Changes whenever a step that was traced with the present sources is out of date.
         self.version = 0
+
+    def _source(self, name, value):
+        if isinstance(value, Schedule):
+            value = compile_schedule(value, type(self.layout.optimizer).target)
+        return source_of(name, value, self.declared[name], self.owner)
 
     def create_variables(self):
         """Make the scalar variables, in declaration order."""
@@ -123,14 +136,14 @@ class Hypers:
                 self.variables[name] = source.value
             else:
                 first = source.value if source.kind == "number" else float("nan")
-                self.variables[name] = self.layout.scalar(name, first, self.layout.scalar_dtype)
+                self.variables[name] = self.layout.scalar(self.prefix + name, first, self.layout.scalar_dtype)
 
     def evaluate(self, iterations, only_external=None):
         """{name: value at this step, or None}: each source is asked once.
 
         Args:
             iterations: number of finished updates, as the framework's scalar.
-            only_external: {name: value} already known, see `external`.
+            only_external: {prefixed name: value} already known, see `external`.
         """
         values = {}
         for name, source in self.sources.items():
@@ -141,8 +154,8 @@ class Hypers:
             if source.kind == "number":
                 values[name] = own
             else:
-                if only_external is not None and name in only_external:
-                    asked = only_external[name]
+                if only_external is not None and self.prefix + name in only_external:
+                    asked = only_external[self.prefix + name]
                 else:
                     asked = self._ask(source, iterations)
                 values[name] = self.layout.choose_number(own, asked)
@@ -151,16 +164,17 @@ class Hypers:
         return values
 
     def external(self, iterations):
-        """{name: value} of what has to be asked outside of a cached step: user code."""
+        """{prefixed name: value} of what has to be asked outside of a cached step: user code."""
         return {
-            name: self._ask(source, iterations)
+            self.prefix + name: self._ask(source, iterations)
             for name, source in self.sources.items()
             if source.kind in ("schedule", "callable")
         }
 
     def _ask(self, source, iterations):
         if source.kind == "schedule":
-            return self.layout.as_scalar(source.value(iterations))
+            # A schedule of this package has more digits than float32, which Keras's schedules give.
+            return self.layout.as_scalar(getattr(source.value, "exact", source.value)(iterations))
         if source.kind == "callable":
             return self.layout.as_scalar(source.value())
         return self.layout.as_scalar(self.layout.read_scalar(source.value))
@@ -176,7 +190,7 @@ class Hypers:
         if source.kind == "variable" and (own is source.value or math.isnan(self.layout.to_float(own))):
             return source.value
         value = self.layout.choose_number(self.layout.read_scalar(own), self._ask(source, iterations))
-        return self.layout.settable(value, name)
+        return self.layout.settable(value, functools.partial(self.setter, name))
 
     def number(self, name):
         """The exact number of a number source, as it is now; None for other sources.
@@ -200,7 +214,7 @@ class Hypers:
             HyperError: out of range, or of a kind that can't be a hyperparameter.
             UnsupportedError: a train step that is compiled already can't take it.
         """
-        new = source_of(name, value, self.declared[name], self.owner)
+        new = self._source(name, value)
         old = self.sources[name]
         if new.kind == "number" and old.kind == "variable":
             old.value.assign(new.value)
@@ -228,5 +242,5 @@ class Hypers:
         self.version += 1
         first = new.value if new.kind == "number" else float("nan")
         if self.variables[name] is old.value:
-            self.variables[name] = self.layout.scalar(name, first, self.layout.scalar_dtype)
+            self.variables[name] = self.layout.scalar(self.prefix + name, first, self.layout.scalar_dtype)
         self.layout.assign(self.variables[name], first)

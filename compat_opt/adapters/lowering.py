@@ -54,13 +54,14 @@ class JoiningLowering(Lowering):
         self.choices = choices
 
     def groups(self, items):
-        """Joined variables with the same dtypes, slots and decay make a group."""
+        """Joined variables of one section with the same dtypes, slots and decay make a group."""
         groups, by_key, dtype = [], {}, self.executor.dtype
         for position, (item, choice) in enumerate(zip(items, self.choices)):
             if choice.how != "joined":
                 groups.append([position])
                 continue
             key = (
+                item.section,
                 dtype(item.variable),
                 tuple((name, dtype(slot)) for name, slot in item.slots.items()),
                 item.decays,

@@ -3,10 +3,14 @@
 import warnings
 
 from compat_opt.adapters import config as configs
-from compat_opt.adapters.arguments import split_arguments, strip_foreign_keys
+from compat_opt.adapters import sections
+from compat_opt.adapters.arguments import split_arguments
+from compat_opt.adapters.configurable import Configurable
 from compat_opt.adapters.core import Core
-from compat_opt.adapters.hypers import Hypers, as_number
+from compat_opt.adapters.evaluation import Evaluation, refuse_step
+from compat_opt.adapters.hypers import Hypers
 from compat_opt.adapters.members import accepting_all
+from compat_opt.adapters.pairs import checked_pairs
 from compat_opt.errors import ArgumentError, UnsupportedError
 
 #: TensorFlow's checkpoints look into dir() for these, and would save slots a second time.
@@ -20,7 +24,7 @@ class VariableList(list):
         return self
 
 
-class CompiledOptimizer:
+class CompiledOptimizer(Configurable, Evaluation):
     """Mixin over a native optimizer base class.
 
     Attributes of the class:
@@ -36,7 +40,9 @@ class CompiledOptimizer:
     engine = None
 
     def __init__(self, *args, **kwargs):
-        name, given, options, decay = split_arguments(self.rule_class, args, kwargs)
+        name, given, options, decay, groups = split_arguments(self.rule_class, args, kwargs)
+        groups = [sections.group_from_config(group, self._read_schedule) for group in groups]
+        sections.check_names(groups)
         given = self._without_configs(given)
         rule = self.rule_class(**given)
         name = name or self.rule_class.__name__
@@ -46,27 +52,15 @@ class CompiledOptimizer:
         dynamic = {n: getattr(rule, n) for n, h in rule.hypers().items() if not h.static}
         for value in dynamic.values():
             configs.remember_schedule(value)
-        hypers = Hypers(rule, dynamic, layout, decay)
-        object.__setattr__(self, "_core", Core(rule, options, hypers, layout))
+        declared = {n: rule.hypers()[n] for n in dynamic}
+        hypers = Hypers(type(rule).__name__, declared, dynamic, layout, decay)
+        object.__setattr__(self, "_core", Core(rule, options, hypers, layout, groups))
         self._track_native(layout.node)
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         if "apply_gradients" in vars(cls) and cls.rule_class is not None:
             cls.apply_gradients = accepting_all(vars(cls)["apply_gradients"])
-
-    def _without_configs(self, given):
-        """Numbers as Python numbers, and schedules given as config dicts as schedules."""
-        declared, plain = self.rule_class.hypers(), {}
-        for name, value in given.items():
-            if not declared[name].static:
-                if isinstance(value, dict) and "class_name" in value:
-                    value = configs.schedule_from_config(value, self.layout_class.schedule_namespaces(self.target))
-                elif not isinstance(value, (int, float)):
-                    number = as_number(value)
-                    value = value if number is None else number
-            plain[name] = value
-        return plain
 
     # Steps
 
@@ -106,8 +100,9 @@ class CompiledOptimizer:
         pairs = list(grads_and_vars)
         if not pairs:
             return None
+        refuse_step(self._core)
         aggregate = self._core.take_aggregate_hint(aggregate)
-        return self.engine.apply(self._core, self._core.checked_pairs(pairs), aggregate)
+        return self.engine.apply(self._core, checked_pairs(self._core, pairs), aggregate)
 
     def build(self, var_list):
         """Make the state of all variables in `var_list` that have none yet; nobody loses any."""
@@ -238,7 +233,9 @@ class CompiledOptimizer:
             choice = self.engine.choose(core, index, index in by_rows)
             layout = core.layout
             what = "%s %s %s" % (layout.name(variable), layout.shape(variable), layout.dtype(variable))
-            lines.append("%s: %s, because %s" % (what, choice.how, choice.why))
+            group = core.section_of(index).group
+            where = " (group %r)" % group.name if group else ""
+            lines.append("%s%s: %s, because %s" % (what, where, choice.how, choice.why))
         return "\n".join(lines) or "The optimizer has met no variables yet: call build(variables)."
 
     # Hyperparameters and options
@@ -257,55 +254,11 @@ class CompiledOptimizer:
         """The `UpdateRule` instance."""
         return self._core.rule
 
-    # Config
-
-    def get_config(self):
-        """The constructor's arguments as exact JSON; the same keys on every target."""
-        core = self._core
-        config = {"name": self._compat_name}
-        for name, hyper in core.rule.hypers().items():
-            if hyper.static:
-                config[name] = configs.jsonable(getattr(core.rule, name))
-            else:
-                config[name] = self._hyper_config(name)
-        if core.hypers.decay:
-            config["decay"] = core.hypers.decay
-        config.update(core.options.as_dict())
-        return config
-
-    def _hyper_config(self, name):
-        hypers = self._core.hypers
-        number = hypers.number(name)
-        source = hypers.sources[name]
-        if number is not None or source.kind == "off":
-            return number
-        if source.kind == "schedule" and hasattr(source.value, "get_config"):
-            return configs.schedule_config(source.value, hypers.owner, name)
-        value = hypers.layout.to_float_now(hypers.get(name, self._core.iterations))
-        if source.kind != "variable":
-            warnings.warn(
-                "%s.%s is a function, which a config can't hold; its present value %r is written."
-                % (hypers.owner, name, value)
-            )
-        return value
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        """The optimizer that `config` describes, written by any generation of it.
-
-        Args:
-            config: what get_config() returned, or a native optimizer's of the same algorithm.
-            custom_objects: {name: schedule class}, or None.
-        """
-        config = strip_foreign_keys(config)
-        if "lr" in config:
-            config["learning_rate"] = config.pop("lr")
-        for name, value in config.items():
-            if isinstance(value, dict) and "class_name" in value:
-                config[name] = configs.schedule_from_config(
-                    value, cls.layout_class.schedule_namespaces(cls.target), custom_objects
-                )
-        return cls(**config)
+    @property
+    def groups(self):
+        """{name: `LiveGroup`}: hyperparameters of the groups are read and set as their attributes."""
+        core = getattr(self, "_core", None)
+        return {s.group.name: sections.LiveGroup(core, s) for s in core.sections[1:]} if core else {}
 
     def __dir__(self):
         return sorted(set(object.__dir__(self)) - _NOT_IN_DIR)
@@ -330,6 +283,8 @@ class CompiledOptimizer:
             for name, source in core.hypers.sources.items()
             if source.kind in ("schedule", "callable")
         }
+        if len(core.sections) > 1:
+            sources["groups"] = [sections.as_group(core, number) for number in range(1, len(core.sections))]
         config = self._config_without(sources)
         slots = core.arrays()[core.scalar_count() :] + core.pending_arrays()
         arrays = core.arrays()[: core.scalar_count()] + slots

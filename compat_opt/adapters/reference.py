@@ -5,6 +5,7 @@ import inspect
 from compat_opt.adapters.options import Options
 from compat_opt.adapters.slots import first_array, plan_slots
 from compat_opt.adapters.step import Item, plan_call
+from compat_opt.adapters.update import Setting
 from compat_opt.errors import GradientError, RuleError
 from compat_opt.spec import UpdateRule
 
@@ -73,7 +74,7 @@ def run_reference(rule, variables, gradients, dtype="float64", exclude_from_weig
             if not hyper.static
         }
         due, on_due, otherwise = plan_call(
-            rule, options, lambda: Ops(executor), items, scalars, shared, trajectory.iterations, micro_step
+            [Setting(rule, scalars, shared)], options, lambda: Ops(executor), items, trajectory.iterations, micro_step
         )
         outcome = on_due() if due is None or due else otherwise()
         present = [i for i in range(len(values)) if due is not None or row[i] is not None]

@@ -23,12 +23,23 @@ class Item:
         constraint: None or a function of the new value.
         calls: number of calls accumulated so far, where gradients are accumulated.
         finish: None, or what is done with the gradient after clipping.
+        section: number of the `Setting` that it is updated by.
     """
 
-    __slots__ = "name index variable gradient slots decays constraint calls finish".split()
+    __slots__ = "name index variable gradient slots decays constraint calls finish section".split()
 
     def __init__(
-        self, name, index, variable, gradient, slots, decays=True, constraint=None, calls=None, finish=None
+        self,
+        name,
+        index,
+        variable,
+        gradient,
+        slots,
+        decays=True,
+        constraint=None,
+        calls=None,
+        finish=None,
+        section=0,
     ):
         self.name = name
         self.index = index
@@ -39,20 +50,17 @@ class Item:
         self.constraint = constraint
         self.calls = calls
         self.finish = finish
+        self.section = section
 
 
-def plan_call(
-    rule, options, ops, items, scalars, shared, iterations, micro_step=None, lowering=Lowering()
-):
+def plan_call(settings, options, ops, items, iterations, micro_step=None, lowering=Lowering()):
     """What one call of apply_gradients does.
 
     Args:
-        rule: an `UpdateRule`.
+        settings: a list of `Setting`: rules with the values of this step.
         options: the `Options` of the optimizer.
         ops: a function that makes the `Ops` of one branch.
         items: a list of `Item`; with accumulation, of all variables of the optimizer.
-        scalars: {hyperparameter: its value at this step, or None}.
-        shared: {name: value} of the shared scalars.
         iterations, micro_step: the counts before this call.
         lowering: how the updates are carried out; the default calls the rule for each variable.
 
@@ -62,7 +70,7 @@ def plan_call(
     """
     if options.gradient_accumulation_steps in (None, 1):
         present = [item for item in items if item.gradient is not None]
-        return None, lambda: update_all(rule, options, ops(), present, scalars, shared, iterations, lowering), None
+        return None, lambda: update_all(settings, options, ops(), present, iterations, lowering), None
     count = options.gradient_accumulation_steps
 
     def accumulated(each):
@@ -75,7 +83,7 @@ def plan_call(
     def on_due():
         each = ops()
         means = [total / count for total in accumulated(each)]
-        outcome = update_all(rule, options, each, items, scalars, shared, iterations, lowering, means)
+        outcome = update_all(settings, options, each, items, iterations, lowering, means)
         for position, item in enumerate(items):
             kept = outcome.slots[position]
             if item.gradient is None:

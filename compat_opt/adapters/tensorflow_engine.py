@@ -8,7 +8,7 @@ import contextlib
 
 import tensorflow as tf
 
-from compat_opt.adapters import quirks, tensorflow_distribution, tensorflow_lowering, tensorflow_rows
+from compat_opt.adapters import quirks, sections, tensorflow_distribution, tensorflow_lowering, tensorflow_rows
 from compat_opt.adapters.step import Item, plan_call
 from compat_opt.errors import GradientError, UnsupportedError
 from compat_opt.ops import Ops, dtypes
@@ -117,7 +117,7 @@ def _whole_step(core, indexes, gradients, external, extended=None, apart=False):
     iterations = raw(core.iterations)
     counts = [iterations] + ([raw(core.micro_step)] if core.micro_step is not None else [])
     now = [tf.convert_to_tensor(count) for count in counts]
-    scalars = core.hypers.evaluate(now[0], external)
+    scalars = sections.evaluate(core.sections, now[0], external)
     shared_names = list(core.shared)
     shared = {name: tf.convert_to_tensor(raw(core.shared[name])) for name in shared_names}
     held = range(len(core.variables)) if core.micro_step is not None else indexes
@@ -168,6 +168,7 @@ def _device_step(core, held, parts, scalars, shared, now, distributed=False, apa
                 core.layout.constraint(core.variables[i]),
                 None if calls is None else tf.convert_to_tensor(calls),
                 part.finish,
+                core.homes[i],
             )
         )
         choices.append(choice)
@@ -206,12 +207,10 @@ def _device_step(core, held, parts, scalars, shared, now, distributed=False, apa
 
     with tf.control_dependencies(_finite_checks(items) if options.check_numerics else []):
         due, on_due, otherwise = plan_call(
-            core.rule,
+            sections.settings(core.sections, scalars, shared),
             options,
             lambda: Ops(EXECUTOR),
             items,
-            scalars,
-            shared,
             now[0],
             now[1] if len(now) > 1 else None,
             lowering,
@@ -284,8 +283,7 @@ def _cached_step(core, indexes, gradients):
     """The step through one tf.function per set of variables: traced once, then only called."""
     sparse = [isinstance(gradient, tf.IndexedSlices) for gradient in gradients]
     key = (
-        core.version,
-        core.hypers.version,
+        core.stamp(),
         tuple(indexes),
         tuple(
             (g.values.dtype, g.indices.dtype) if s else g.dtype for g, s in zip(gradients, sparse)
@@ -295,7 +293,7 @@ def _cached_step(core, indexes, gradients):
     cached = core.steps.get(key)
     if cached is None:
         cached = core.steps[key] = _make_step(core, indexes, gradients, sparse)
-    external = core.hypers.external(tf.convert_to_tensor(core.layout.raw(core.iterations)))
+    external = core.external(tf.convert_to_tensor(core.layout.raw(core.iterations)))
     flat = []
     for gradient, is_sparse in zip(gradients, sparse):
         flat.append([gradient.values, gradient.indices] if is_sparse else [gradient])
@@ -337,8 +335,9 @@ def _make_step(core, indexes, gradients, sparse):
         else:
             signature.append([tf.TensorSpec(core.layout.shape(core.variables[i]), gradient.dtype)])
     external = {
-        name: tf.TensorSpec((), tf.float64)
-        for name, source in core.hypers.sources.items()
+        section.prefix + name: tf.TensorSpec((), tf.float64)
+        for section in core.sections
+        for name, source in section.hypers.sources.items()
         if source.kind in ("schedule", "callable")
     }
     options = {"autograph": False, "input_signature": [signature, external]}

@@ -222,14 +222,14 @@ class TensorFlowLayout:
         """`own` unless it is NaN: a number that was set over a schedule."""
         return tf.where(tf.math.is_nan(own), asked, own)
 
-    def settable(self, value, name):
+    def settable(self, value, assign):
         """The present value of a scheduled hyperparameter, with an `assign` that sets it.
 
         Keras 2's callbacks change the learning rate by ``K.set_value(optimizer.lr, number)``, which
         calls ``optimizer.lr.assign(number)``.
         """
         if tf.executing_eagerly():
-            value.assign = lambda number: setattr(self.optimizer, name, number)
+            value.assign = assign
         return value
 
     def decayed(self, learning_rate, decay, iterations):

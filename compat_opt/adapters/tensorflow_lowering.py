@@ -72,7 +72,7 @@ def _choose_sparse(core, index, distributed):
         )
     if lazy:
         return Choice("rows lazy", "sparse='lazy': rows that are not touched keep variable and slots")
-    if not against and core.decays[index] and core.hypers.sources["weight_decay"].kind != "off":
+    if not against and core.may_decay(index):
         against = "weight decay moves all rows"
     if not against and not core.zero_gradient_is_neutral(index):
         against = "a zero gradient moves the variable or a slot"
@@ -101,7 +101,7 @@ def _kernel(core, index, distributed):
         return None, "kernels can't be masked"
     if storage != dtypes.compute_dtype(storage) or storage not in ("float32", "float64"):
         return None, "there are fused kernels for float32 and float64 only"
-    if core.decays[index] and core.hypers.sources["weight_decay"].kind != "off":
+    if core.may_decay(index):
         return None, "weight decay comes before the update"
     match = fused.match(core.program(index), tensorflow_fused.KERNELS)
     return match, "" if match else "no fused kernel computes this rule"
@@ -151,6 +151,7 @@ class TensorFlowLowering(JoiningLowering):
             tuple((n, slots[n].dtype) for n in slot_names),
             ops.compute_dtype,
             self.items[positions[0]].decays,
+            self.items[positions[0]].section,
             self.core.version,
         )
         compiled = self.core.compiled.get(key)

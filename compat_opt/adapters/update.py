@@ -8,6 +8,25 @@ from compat_opt.errors import RuleError
 from compat_opt.ops import Value, dtypes
 
 
+class Setting:
+    """A rule with its values at one step: for the variables of no group, or for those of one.
+
+    Attributes:
+        rule: an `UpdateRule`.
+        scalars: {hyperparameter: its value at this step, or None}.
+        shared: {name: value} of the shared scalars.
+        prefix: what the names of its shared scalars start with in an `Outcome`.
+    """
+
+    __slots__ = "rule scalars shared prefix".split()
+
+    def __init__(self, rule, scalars, shared, prefix=""):
+        self.rule = rule
+        self.scalars = scalars
+        self.shared = shared
+        self.prefix = prefix
+
+
 class Outcome:
     """What a call changes; whatever is not mentioned keeps its value.
 
@@ -15,7 +34,7 @@ class Outcome:
         variables: {position in the items: new value}.
         slots: {position in the items: {slot name: new value}}.
         calls: {position in the items: new count}.
-        shared: {name: new value}.
+        shared: {name with the prefix of its setting: new value}.
         iterations, micro_step: new counts, or None.
         in_place: ops that have changed variables and slots already; their entries are empty.
     """
@@ -50,6 +69,9 @@ class Lowering:
         """An op that updates the variable and its slots in place, or None."""
         return None
 
+    def finish(self):
+        """Do what `in_place` put off until all variables had been looked at."""
+
     def place(self, position):
         """A context in which what concerns one variable is computed: its device, where they differ."""
         return contextlib.nullcontext()
@@ -60,18 +82,17 @@ def gradient_value(ops, item):
     return ops.astype(Value(item.gradient, ops), dtypes.compute_dtype(ops.executor.dtype(item.variable)))
 
 
-def update_all(rule, options, ops, items, scalars, shared, iterations, lowering, gradients=None):
+def update_all(settings, options, ops, items, iterations, lowering, gradients=None):
     """Update every item.
 
     Args:
-        rule, options, ops, scalars, shared, iterations, lowering: as for `step.plan_call`.
+        settings, options, ops, iterations, lowering: as for `step.plan_call`.
         items: those that have a gradient.
         gradients: Values in place of the items' own gradients (their means, when accumulating).
 
     Returns:
         An `Outcome`.
     """
-    stepping = rule.for_step()
     if gradients is None:
         gradients = [gradient_value(ops, item) for item in items]
     gradients = clip(ops, gradients, options, lowering.place)
@@ -81,28 +102,26 @@ def update_all(rule, options, ops, items, scalars, shared, iterations, lowering,
                 gradients[position] = item.finish(gradients[position])
     step = ops.scalar(iterations) + 1.0
     ops.entropy = (step.raw,)
-    hyper = Namespace(type(rule).__name__, "hyper", {"step": step})
-    for name, declared in rule.hypers().items():
-        if declared.static:
-            hyper.add(name, getattr(rule, name))
-        else:
-            hyper.add(name, None if scalars[name] is None else ops.scalar(scalars[name]))
-    owner, declared_slots = type(rule).__name__, rule.slots()
     per_variable, values, slots = [], [], []
+    owners = [(type(setting.rule).__name__, list(setting.rule.slots())) for setting in settings]
     for item in items:
+        owner, names = owners[item.section]
         each = ops.for_variable(dtypes.compute_dtype(ops.executor.dtype(item.variable)), item.index)
-        own = {name: Value(item.slots[name], each) for name in declared_slots if name in item.slots}
+        own = {name: Value(item.slots[name], each) for name in names if name in item.slots}
         per_variable.append(each)
         values.append(each.astype(Value(item.variable, each), each.compute_dtype))
         slots.append(Namespace(owner, "slots", own))
-    if rule.overrides("measure"):
-        hyper.add_all({name: ops.scalar(shared[name]) for name in rule.shared()})
-        inputs = (per_variable, items, gradients, values, slots, hyper)
-        hyper.add_all(_measured(stepping, ops, inputs, lowering.place))
-    outcome = Outcome()
-    _prepare(rule, stepping, ops, shared, hyper, outcome)
+    outcome, hypers = Outcome(), {}
+    for number, setting in enumerate(settings):
+        own = [position for position, item in enumerate(items) if item.section == number]
+        if own:
+            inputs = (per_variable, items, gradients, values, slots)
+            hypers[number] = _step_scalars(setting, ops, step, own, inputs, lowering.place, outcome)
 
     def apply_to(item):
+        rule = settings[item.section].rule
+        stepping = rule.for_step()
+
         def apply(each, hyper, gradient, value, slots):
             if item.decays and hyper.get("weight_decay") is not None:
                 value = value - value * (hyper.weight_decay * hyper.get("learning_rate", 1.0))
@@ -113,6 +132,7 @@ def update_all(rule, options, ops, items, scalars, shared, iterations, lowering,
 
     for positions in lowering.groups(items):
         first = positions[0]
+        hyper = hypers[items[first].section]
         with lowering.place(first):
             if len(positions) == 1:
                 item, each = items[first], per_variable[first]
@@ -155,7 +175,7 @@ def join(ops, positions, items, gradients, values, slots):
         engine_slots["average"] = joined(lambda p: items[p].slots["average"]).raw
     # Of `variable` only the dtype is looked at from here on.
     name = "%s and %d others" % (first.name, len(positions) - 1)
-    item = type(first)(name, first.index, first.variable, None, engine_slots, first.decays)
+    item = type(first)(name, first.index, first.variable, None, engine_slots, first.decays, section=first.section)
     gradient = joined(lambda p: gradients[p].raw)
     value = joined(lambda p: values[p].raw)
     return item, each, (gradient, value, Namespace("rule", "slots", own))
@@ -202,12 +222,32 @@ def _scaled(ops, gradient, norm, limit):
     return gradient * (limit / ops.maximum(norm, limit))
 
 
-def _measured(stepping, ops, inputs, place):
-    per_variable, items, gradients, values, slots, hyper = inputs
+def _step_scalars(setting, ops, step, positions, inputs, place, outcome):
+    """`hyper` for the items at `positions`; new shared scalars go into the outcome."""
+    rule = setting.rule
+    stepping = rule.for_step()
+    hyper = Namespace(type(rule).__name__, "hyper", {"step": step})
+    for name, declared in rule.hypers().items():
+        if declared.static:
+            hyper.add(name, getattr(rule, name))
+        else:
+            value = setting.scalars[name]
+            hyper.add(name, None if value is None else ops.scalar(value))
+    if rule.overrides("measure"):
+        hyper.add_all({name: ops.scalar(setting.shared[name]) for name in rule.shared()})
+        hyper.add_all(_measured(stepping, ops, positions, inputs, hyper, place))
+    _prepare(setting, stepping, ops, hyper, outcome)
+    return hyper
+
+
+def _measured(stepping, ops, positions, inputs, hyper, place):
+    per_variable, items, gradients, values, slots = inputs
     sums = {}
-    for position, each in enumerate(per_variable):
+    for position in positions:
         with place(position):
-            measured = stepping.measure(gradients[position], values[position], slots[position], hyper, each)
+            measured = stepping.measure(
+                gradients[position], values[position], slots[position], hyper, per_variable[position]
+            )
         check_scalars(stepping, "measure", measured)
         for name, number in measured.items():
             number = ops.scalar(number.raw if isinstance(number, Value) else number)
@@ -222,13 +262,14 @@ def _measured(stepping, ops, inputs, place):
     return sums
 
 
-def _prepare(rule, stepping, ops, shared, hyper, outcome):
+def _prepare(setting, stepping, ops, hyper, outcome):
     """Run prepare(); its scalars go into `hyper`, those declared Shared into the outcome."""
+    rule = setting.rule
     if not rule.overrides("prepare"):
         return
     declared = rule.shared()
     present = Namespace(
-        type(rule).__name__, "shared", {name: ops.scalar(shared[name]) for name in declared}
+        type(rule).__name__, "shared", {name: ops.scalar(setting.shared[name]) for name in declared}
     )
     prepared = stepping.prepare(present, hyper, ops)
     check_scalars(rule, "prepare", prepared)
@@ -236,7 +277,7 @@ def _prepare(rule, stepping, ops, shared, hyper, outcome):
         value = ops.scalar(number.raw if isinstance(number, Value) else number)
         hyper.add(name, value)
         if name in declared:
-            outcome.shared[name] = ops.unwrap(value, declared[name].dtype)
+            outcome.shared[setting.prefix + name] = ops.unwrap(value, declared[name].dtype)
 
 
 def _finish(options, ops, item, new_value, step, new_slots):

@@ -48,3 +48,6 @@ class ASGD(UpdateRule):
     def update(self, grad, var, slots, hyper, ops):
         new_var = var * (1 - hyper.lambd * hyper.rate) - hyper.rate * grad
         return new_var, {"mean": slots.mean + (new_var - slots.mean) * hyper.weight}
+
+    def evaluate(self, var, slots, hyper, ops):
+        return ops.where(hyper.step > 0, slots.mean, var)

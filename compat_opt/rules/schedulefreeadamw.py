@@ -78,3 +78,6 @@ class ScheduleFreeAdamW(UpdateRule):
         pull = 1 - hyper.beta_1 * (1 - average)
         new_var = (1 - average) * var + average * slots.base - pull * step
         return new_var, {"base": slots.base - step, "velocity": velocity}
+
+    def evaluate(self, var, slots, hyper, ops):
+        return (var - (1 - hyper.beta_1) * slots.base) / hyper.beta_1

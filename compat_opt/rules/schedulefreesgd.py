@@ -68,3 +68,6 @@ class ScheduleFreeSGD(UpdateRule):
         pull = 1 - hyper.momentum * (1 - average)
         new_var = (1 - average) * var + average * slots.base - hyper.rate * pull * grad
         return new_var, {"base": slots.base - hyper.rate * grad}
+
+    def evaluate(self, var, slots, hyper, ops):
+        return (var - (1 - hyper.momentum) * slots.base) / hyper.momentum

@@ -10,6 +10,7 @@ from compat_opt.spec.declarations import Hyper, Shared, Slot
 #: Constructor arguments of every compiled optimizer that are not hyperparameters of the rule.
 OPTIONS = (
     "name",
+    "groups",
     "clipnorm",
     "clipvalue",
     "global_clipnorm",
@@ -42,6 +43,7 @@ _SIGNATURES = {
     "prepare": ("self", "shared", "hyper", "ops"),
     "measure": ("self", "grad", "var", "slots", "hyper", "ops"),
     "update": ("self", "grad", "var", "slots", "hyper", "ops"),
+    "evaluate": ("self", "var", "slots", "hyper", "ops"),
 }
 
 
@@ -154,7 +156,7 @@ class UpdateRule:
 
     @classmethod
     def overrides(cls, method):
-        """Whether this rule has its own `prepare` or `measure`."""
+        """Whether this rule has its own `prepare`, `measure` or `evaluate`."""
         return getattr(cls, method) is not getattr(UpdateRule, method)
 
     def prepare(self, shared, hyper, ops):
@@ -194,6 +196,15 @@ class UpdateRule:
             ``(new_var, {slot name: new value})``. A slot left out keeps its value.
         """
         raise RuleError("%s has no update()." % type(self).__name__)
+
+    def evaluate(self, var, slots, hyper, ops):
+        """The value to evaluate the model with; the trained one unless a rule keeps an average.
+
+        Args:
+            var: the trained value. `slots`, `ops`: as for `update`.
+            hyper: the hyperparameters and ``step`` as they were at the last step.
+        """
+        return var
 
     def __repr__(self):
         changed = [

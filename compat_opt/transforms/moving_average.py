@@ -52,4 +52,7 @@ def moving_average(rule, average_decay=0.99, start_step=0, dynamic_decay=False):
             new_slots["running_mean"] = kept * slots.running_mean + (1 - kept) * new_var
             return new_var, new_slots
 
+        def evaluate(self, var, slots, hyper, ops):
+            return slots.running_mean
+
     return MovingAverage

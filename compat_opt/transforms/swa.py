@@ -46,4 +46,7 @@ def swa(rule, start_averaging=0, average_period=10):
             new_slots["snapshot_mean"] = ops.where(due, (count * mean + new_var) / (count + 1), mean)
             return new_var, new_slots
 
+        def evaluate(self, var, slots, hyper, ops):
+            return slots.snapshot_mean
+
     return SWA

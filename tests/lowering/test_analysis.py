@@ -5,7 +5,7 @@ import pytest
 
 from compat_opt import Hyper, Slot, UpdateRule, rules
 from compat_opt.adapters.analysis import trace_update, zero_gradient_is_neutral
-from compat_opt.adapters.update import Lowering, update_all
+from compat_opt.adapters.update import Lowering, Setting, update_all
 from compat_opt.adapters.options import Options
 from compat_opt.adapters.step import Item
 from compat_opt.ops import Ops
@@ -62,7 +62,7 @@ def test_elementwise_rules_act_on_each_element_by_itself(name):
         item = Item("v", 0, value[pick], gradient[pick], {n: s[pick] for n, s in slots.items()})
         given = {n: (np.float64(v) if v is not None else None) for n, v in scalars.items()}
         outcome = update_all(
-            rule, Options(), Ops(NumpyExecutor(), "float64"), [item], given, shared, 3, Lowering()
+            [Setting(rule, given, shared)], Options(), Ops(NumpyExecutor(), "float64"), [item], 3, Lowering()
         )
         return outcome.variables[0], outcome.slots[0]
 

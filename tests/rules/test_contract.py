@@ -12,6 +12,7 @@ from compat_opt import optimizers, rules
 from compat_opt.adapters.options import Options
 from compat_opt.adapters.reference import run_reference
 from compat_opt.adapters.step import Item, plan_call
+from compat_opt.adapters.update import Setting
 from compat_opt.ops import Ops
 from compat_opt.ops.numpy_executor import NumpyExecutor
 from compat_opt.spec import UpdateRule
@@ -39,7 +40,9 @@ def one_step(rule, variables, gradients, slots, shared, iterations):
         Item("v%d" % i, i, variables[i], gradients[i], slots[i], calls=0) for i in range(len(variables))
     ]
     scalars = {name: getattr(rule, name) for name, hyper in rule.hypers().items() if not hyper.static}
-    _, on_due, _ = plan_call(rule, Options(), lambda: Ops(NumpyExecutor()), items, scalars, shared, iterations)
+    _, on_due, _ = plan_call(
+        [Setting(rule, scalars, shared)], Options(), lambda: Ops(NumpyExecutor()), items, iterations
+    )
     outcome = on_due()
     found = [np.asarray(outcome.variables[i]) for i in range(len(variables))]
     for i in range(len(variables)):

@@ -45,7 +45,7 @@ def test_public_things_are_documented(path):
     def look(body, owner):
         for node in body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
-                rule_method = relative(path).startswith(("rules/", "transforms/")) and isinstance(node, ast.FunctionDef)
+                rule_method = relative(path).startswith(("rules/", "schedules/", "transforms/")) and isinstance(node, ast.FunctionDef)
                 override = owner and node.name in _DOCUMENTED_ONCE
                 known = owner and (rule_method or override) or _is_documented_elsewhere(node)
                 if not ast.get_docstring(node) and not known:

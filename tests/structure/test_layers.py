@@ -11,6 +11,7 @@ LAYERS = [
     ["errors", "_version"],
     ["spec", "env", "codemod"],
     ["ops", "rules", "transforms"],
+    ["schedules"],
     ["adapters"],
     ["state", "bridge"],
     ["testing"],

@@ -118,6 +118,13 @@ class cautious(Around):
         return w - u * mask / max(np.mean(mask), 0.4)
 
 
+class decoupled_weight_decay(Around):
+    hypers = dict(decoupled_decay=0.05)
+
+    def step(self, t, w, g):
+        return self.inner.step(t, w - w * 0.05, g)
+
+
 class moving_average(Around):
     hypers = dict(average_decay=0.6, start_step=3, dynamic_decay=True)
 

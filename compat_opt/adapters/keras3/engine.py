@@ -2,6 +2,7 @@
 
 from keras import StatelessScope, backend, ops
 
+from compat_opt.adapters import sections
 from compat_opt.adapters.lowering import Choice
 from compat_opt.adapters.step import Item, plan_call
 from compat_opt.adapters.update import Lowering
@@ -78,9 +79,10 @@ def _compiled_step(core, gradients):
     """The step on JAX as one compiled function of all values; callables are asked outside of it."""
     import jax
 
-    places = _places(core, range(len(core.variables))) + list(core.hypers.variables.values())
-    key = (core.version, core.hypers.version, tuple(gradients))
-    key += tuple(sorted(core.options.as_dict().items(), key=str))
+    places = _places(core, range(len(core.variables)))
+    for section in core.sections:
+        places.extend(section.hypers.variables.values())
+    key = (core.stamp(), tuple(gradients), tuple(sorted(core.options.as_dict().items(), key=str)))
     if key not in core.steps:
 
         def function(values, gradients, external):
@@ -89,7 +91,7 @@ def _compiled_step(core, gradients):
                 return [scope.get_current_value(place) for place in places]
 
         core.steps[key] = jax.jit(function)
-    external = core.hypers.external(core.layout.read_scalar(core.iterations))
+    external = core.external(core.layout.read_scalar(core.iterations))
     values = [core.layout.read(place) for place in places]
     _assign(core.layout, places, core.steps[key](values, gradients, external))
 
@@ -112,26 +114,29 @@ def _step(core, gradients, external=None):
             core.decays[i],
             layout.constraint(core.variables[i]),
             None if core.calls[i] is None else layout.read(core.calls[i]),
+            section=core.homes[i],
         )
         for i in held
     ]
     present = range(len(items))
     if core.micro_step is None:
         present = [p for p, item in enumerate(items) if item.gradient is not None]
+    shared = {name: layout.read_scalar(variable) for name, variable in core.shared.items()}
+    settings = sections.settings(core.sections, sections.evaluate(core.sections, iterations, external), shared)
+    lowering = _lowering(core, [items[p] for p in present])
     due, on_due, otherwise = plan_call(
-        core.rule,
+        settings,
         options,
         lambda: Ops(EXECUTOR),
         items,
-        core.hypers.evaluate(iterations, external),
-        {name: layout.read_scalar(variable) for name, variable in core.shared.items()},
         iterations,
         None if core.micro_step is None else layout.read_scalar(core.micro_step),
-        _lowering(core, [items[p] for p in present]),
+        lowering,
     )
     places = _places(core, list(held))
     if due is None or backend.backend() == "torch":
         outcome = on_due() if due is None or bool(due) else otherwise()
+        lowering.finish()
         _assign(layout, places, _flat(core, list(held), outcome))
         return
     import jax
@@ -172,9 +177,12 @@ def _assign(layout, places, values):
     """Write the new values, a copy where two variables would share one buffer.
 
     A rule may return one tensor twice (``{"previous": grad}``). Keras's JAX trainer gives the
-    buffers of all variables away, and JAX refuses to give one away twice.
+    buffers of all variables away, and JAX refuses to give one away twice. On torch each variable
+    keeps its buffer, into which the value is copied.
     """
-    owned = {id(layout.read(place)) for place, value in zip(places, values) if value is None}
+    owned = set()
+    if backend.backend() == "jax":
+        owned = {id(layout.read(place)) for place, value in zip(places, values) if value is None}
     for variable, value in zip(places, values):
         if value is None:
             continue

@@ -204,7 +204,7 @@ class Layout(KerasVariables):
             return asked if np.isnan(own) else own
         return keras.ops.where(keras.ops.isnan(own), asked, own)
 
-    def settable(self, value, name):
+    def settable(self, value, assign):
         """The present value of a scheduled hyperparameter; Keras 3's callbacks set attributes."""
         return value
 
