@@ -22,7 +22,7 @@ class RawEntry(collections.namedtuple("RawEntry", "role variable name index valu
     __slots__ = ()
 
     def __new__(cls, role, variable=None, name=None, index=None, value=None):
-        """Raises ValueError-like `StateError` for a role that does not exist."""
+        """Raises `StateError` for a role that does not exist."""
         if role not in ROLES:
             from compat_opt.errors import StateError
 
@@ -43,6 +43,7 @@ class RawState:
         compiled: whether it was written by an optimizer compiled from a rule: slots have the
             rule's names already, in the order of `Core.state_variables`.
         dialect: a variation of the generation, as `natives` names them, or "" for the usual one.
+        rule: the `UpdateRule` instance of a compiled optimizer, where it is known, else None.
         provenance: {"tensorflow", "keras", "format", "file", ...}: strings, for messages.
     """
 
@@ -56,6 +57,7 @@ class RawState:
         variables=(),
         compiled=False,
         dialect="",
+        rule=None,
     ):
         self.generation = generation
         self.class_name = class_name
@@ -65,6 +67,7 @@ class RawState:
         self.variables = list(variables)
         self.compiled = compiled
         self.dialect = dialect
+        self.rule = rule
 
     def of_role(self, *roles):
         """The entries with one of these roles."""
