@@ -42,7 +42,7 @@ CLASSES = {
         },
     ),
     "Addons>LAMB": Native(
-        "Lamb", {"m": "momentum", "v": "velocity"}, order=[["m"], ["v"]], implied=_decay_in_ratio
+        "LAMB", {"m": "momentum", "v": "velocity"}, order=[["m"], ["v"]], implied=_decay_in_ratio
     ),
     "Addons>LazyAdam": BUILT_IN["Adam"].replaced(rule="LazyAdam"),
     # The learning rate is inside its momentum.

@@ -59,7 +59,7 @@ CLASSES = {
     ),
     "Lion": Native("Lion", {"momentum": "momentum"}, {"_momentums": "momentum"}),
     "Lamb": Native(
-        "Lamb",
+        "LAMB",
         {"momentum": "momentum", "velocity": "velocity"},
         {"_momentums": "momentum", "_velocities": "velocity"},
         implied={"decay_in_ratio": 0.0},
