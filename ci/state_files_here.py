@@ -89,6 +89,9 @@ class TargetFiles:
             optimizer = self.optimizer(case, dict(arguments))
             if optimizer is not None:
                 self.write_case(case, optimizer, arguments)
+        self.write_two()
+        if self.target.generation != "keras3":
+            self.write_shards()
         np.savez_compressed(os.path.join(self.folder, "expected.npz"), **self.numbers)
         import h5py
 
@@ -108,8 +111,8 @@ class TargetFiles:
             "cases": self.cases,
         }
         with open(os.path.join(self.folder, "provenance.json"), "w") as file:
-            json.dump(provenance, file, indent=1, sort_keys=True)
-            file.write("\n")
+            text = json.dumps(provenance, sort_keys=True)
+            file.write(text.replace(', "', ',\n"').replace("}, ", "},\n") + "\n")
 
     def optimizer(self, case, kwargs):
         """The optimizer of a case, or None where this target has none such."""
@@ -154,15 +157,59 @@ class TargetFiles:
         for _ in range(FURTHER):
             self.step(optimizer, model, random)
             after += [self.value(v) for v in model.trainable_variables]
-        arrays = weights + [array for _, _, array in slots] + after
+        self.expect(case, formats, arguments, iterations, model.trainable_variables, weights, slots, after)
+
+    def expect(self, case, formats, arguments, iterations, variables, weights, slots, after=()):
+        """Note what is to be read from a case's files, and where the weights go from there."""
+        arrays = weights + [array for _, _, array in slots] + list(after)
         self.numbers[case] = np.concatenate([np.ravel(a).astype("float32") for a in arrays])
         self.cases[case] = {
             "formats": formats,
             "iterations": int(iterations),
-            "variables": [[self.name(v), list(v.shape)] for v in model.trainable_variables],
+            "variables": [[self.name(v), list(w.shape)] for v, w in zip(variables, weights)],
             "slots": [[name, index, list(array.shape)] for name, index, array in slots],
             "arguments": arguments,
         }
+
+    def write_two(self):
+        """Two optimizers in one checkpoint, as of a GAN."""
+        parts = {}
+        for name, kwargs in (("generator", dict(learning_rate=0.1)), ("discriminator", dict(learning_rate=0.2))):
+            optimizer, variable = self.optimizers.Adam(**kwargs), tf.Variable([1.0, 2.0], name=name)
+            for number in range(STEPS):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    optimizer.apply_gradients([(tf.constant([1.0 + number, -3.0]), variable)])
+            parts[name], parts[name + "_optimizer"] = variable, optimizer
+        tf.train.Checkpoint(**parts).write(os.path.join(self.folder, "two.ckpt"))
+        for name in ("generator", "discriminator"):
+            optimizer, variable = parts[name + "_optimizer"], parts[name]
+            model = type("Holder", (), {"trainable_variables": [variable]})
+            slots = self.slots(optimizer, model)
+            self.expect(
+                "two_" + name, {"checkpoint": "two.ckpt"}, {}, self.value(optimizer.iterations), [variable],
+                [self.value(variable)], slots,
+            )  # fmt: skip
+
+    def write_shards(self):
+        """A variable in two shards, as a parameter server has it."""
+        try:
+            from tensorflow.python.distribute.sharded_variable import ShardedVariable
+        except ImportError:  # before TF 2.3
+            return
+        shards = [tf.Variable(np.full((2 - i, 3), 1.0 + i, "float32"), name="table/part_%d" % i) for i in range(2)]
+        whole, optimizer = ShardedVariable(shards, name="table"), self.optimizers.Adam(0.1)
+        gradients = [tf.constant(np.full((2 - i, 3), 2.0 + i, "float32")) for i in range(2)]
+        for _ in range(STEPS):
+            optimizer.apply_gradients(zip(gradients, shards))
+        tf.train.Checkpoint(table=whole, optimizer=optimizer).write(os.path.join(self.folder, "shards.ckpt"))
+        model = type("Holder", (), {"trainable_variables": shards})
+        joined = {}
+        for name, index, array in self.slots(optimizer, model):
+            joined.setdefault(name, []).append(array)
+        slots = [(name, 0, np.concatenate(arrays)) for name, arrays in joined.items()]
+        weights = [np.concatenate([self.value(shard) for shard in shards])]
+        self.expect("shards", {"checkpoint": "shards.ckpt"}, {}, self.value(optimizer.iterations), [whole], weights, slots)
 
     def step(self, optimizer, model, random):
         """One step with the next random gradients; a loss scale is in them where the optimizer takes it out."""
@@ -224,6 +271,13 @@ class TargetFiles:
         tf.train.Checkpoint(model=model, optimizer=optimizer).write(path + ".ckpt")
         if case not in EVERY_FORMAT:
             return written
+        model.save(path + ".keras")  # before the H5 file, with which Keras 3.15 forgets the optimizer's config
+        if zipfile.is_zipfile(path + ".keras"):
+            written["keras"] = case + ".keras"
+        elif os.path.isdir(path + ".keras"):
+            shutil.rmtree(path + ".keras")
+        else:
+            os.remove(path + ".keras")  # H5 once more, before TF 2.12
         model.save(path + ".h5")
         written["h5"] = case + ".h5"
         if self.target.namespace == "keras":
@@ -232,14 +286,14 @@ class TargetFiles:
         else:
             model.save_weights(path + ".tf", save_format="tf")
             written["weights"] = case + ".tf"
-        model.save(path + ".keras")
-        if zipfile.is_zipfile(path + ".keras"):
-            written["keras"] = case + ".keras"
-        else:  # before TF 2.12 this is one more SavedModel, or H5
-            shutil.rmtree(path + ".keras", ignore_errors=True)
-        for name in os.listdir(self.folder):
-            if name == "checkpoint":  # the name of the latest one, which several share
-                os.remove(os.path.join(self.folder, name))
+            model.save(path + ".saved", save_format="tf")
+            written["savedmodel"] = case + ".saved"
+            for name in os.listdir(path + ".saved"):
+                if name != "variables":  # the graphs of all functions: large, and nobody reads them here
+                    inside = os.path.join(path + ".saved", name)
+                    shutil.rmtree(inside) if os.path.isdir(inside) else os.remove(inside)
+        if os.path.exists(os.path.join(self.folder, "checkpoint")):  # names the latest one, and they share it
+            os.remove(os.path.join(self.folder, "checkpoint"))
         return written
 
     def back_up(self, case, model):

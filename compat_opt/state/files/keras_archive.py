@@ -1,0 +1,72 @@
+"""``.keras`` files: a zip archive with a config and an H5 file. Read with h5py, without Keras."""
+
+import io
+import json
+import zipfile
+
+from compat_opt.errors import StateError
+from compat_opt.state.files import h5
+
+NAME = "keras"
+SUMMARY = "a .keras archive, of Keras 2.12 or newer"
+
+_WEIGHTS, _CONFIG, _METADATA = "model.weights.h5", "config.json", "metadata.json"
+
+
+def detect(path):
+    """Whether `path` is a zip archive."""
+    try:
+        with open(str(path), "rb") as file:
+            return file.read(4) == b"PK\x03\x04"
+    except OSError:
+        return False
+
+
+def read(path, hints):
+    """The `RawState` of the optimizer in a ``.keras`` file.
+
+    Raises:
+        StateError: the file holds no optimizer state, or is damaged.
+    """
+    where = str(path)
+    members = members_of(path)
+    metadata, config = (_parsed(members, name, where) for name in (_METADATA, _CONFIG))
+    version = str(metadata.get("keras_version", ""))
+    optimizer = (config.get("compile_config") or {}).get("optimizer") or {}
+    keras3 = version.startswith("3.")
+    with h5.opened(io.BytesIO(members[_WEIGHTS]), where + ":" + _WEIGHTS) as file:
+        if "optimizer/vars" not in file:
+            raise StateError(
+                "%s holds no optimizer state." % where,
+                "a group optimizer/vars in its %s" % _WEIGHTS,
+                "an optimizer %s.%s" % (optimizer.get("module"), optimizer.get("class_name")) if optimizer else "no optimizer",
+                "It never holds that of a legacy optimizer (OptimizerV2): take H5, or a checkpoint.",
+            )
+        raw = h5.of_vars(file, hints, where, optimizer, "keras3" if keras3 else "keras2")
+    raw.provenance.update(format=NAME, keras=version)
+    return raw
+
+
+def members_of(path):
+    """{name: bytes} of the three members; each is checked against its checksum.
+
+    Raises:
+        StateError: the archive is damaged, or a member is missing.
+    """
+    found = {}
+    try:
+        with zipfile.ZipFile(str(path)) as archive:
+            for name in (_WEIGHTS, _CONFIG, _METADATA):
+                found[name] = archive.read(name)
+    except KeyError as error:
+        raise StateError("%s is no .keras file: %s." % (path, error.args[0]))
+    except Exception as error:  # zipfile raises errors of many kinds for damaged files
+        raise StateError("The archive %s is damaged: %s." % (path, error), remedy="Copy the file again.")
+    return found
+
+
+def _parsed(members, name, where):
+    try:
+        return json.loads(members[name].decode("utf-8"))
+    except ValueError as error:
+        raise StateError("%s of %s is no JSON: %s." % (name, where, error))
