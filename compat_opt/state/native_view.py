@@ -272,7 +272,8 @@ class Keras2View(_ByAttribute):
             self._positions = positions if self.built else []
             self._check_met(positions)
             return [self._named(v) for v in self.given]
-        self._positions = list(range(len(known))) if self.built else []
+        # Without any slot nothing tells the variables' names.
+        self._positions = list(range(len(known))) if self.built and self._lists() else []
         return [self._from_slots(position) for position in self._positions]
 
     def _check_met(self, positions):
@@ -285,12 +286,13 @@ class Keras2View(_ByAttribute):
             )
 
     def _from_slots(self, position):
+        """Path, shape and dtype by a slot that has the variable's shape."""
         declared = self.native.rule_class().slots()
-        for name, values in sorted(self._lists(), key=lambda pair: declared[self.native.slots[pair[0]]].shape is not None):
-            variable = values[position]
-            written = variable.name.split(":")[0]
-            match = re.match(r"(?:.*?/)?%s/(.*)$" % re.escape(name), written)
-            return ((match.group(1) if match else written),) + self._named(variable)[1:]
+        for name, values in self._lists():
+            if declared[self.native.slots[name]].shape is None:
+                written = values[position].name.split(":")[0]
+                match = re.match(r"(?:.*?/)?%s/(.*)$" % re.escape(name), written)
+                return (match.group(1) if match else written,) + self._named(values[position])[1:]
         return "variable_%d" % position, None, None
 
     def build(self, variables):

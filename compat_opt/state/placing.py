@@ -134,7 +134,8 @@ class _Filler:
         if isinstance(have, dict):
             have = "the schedule %s" % have.get("class_name")
         detail = "%s in the record, %s here; give it to the constructor, or pass hypers=False" % (wanted, have)
-        self.report.add("kept", name, detail, refused=True)
+        same_algorithm = self.record.algorithm == self.native.rule_class().__name__
+        self.report.add("kept", name, detail, refused=same_algorithm)
 
     # Entries
 
