@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from compat_opt.adapters import tensorflow_distribution
 from compat_opt.adapters.slots import first_array
+from compat_opt.adapters.tensorflow_places import Places
 from compat_opt.errors import GradientError, UnsupportedError
 from compat_opt.ops.tensorflow_executor import TensorFlowExecutor
 
@@ -36,6 +37,7 @@ class TensorFlowLayout:
         self.optimizer = optimizer
         self.prefix = optimizer._compat_name
         self.node = tf.Module(name="compat_opt_state")
+        self.node.places = Places(self)
         self._strategy = tf.distribute.get_strategy()
 
     def describe(self):
@@ -104,7 +106,8 @@ class TensorFlowLayout:
         setattr(self.node, "variable_%d" % index, holder)
 
     def check_can_grow(self, core, new):
-        """Variables can be met at any time, except inside a step that is compiled already."""
+        """Variables can be met at any time; a checkpoint that was restored knows who stood in their places."""
+        self.node.places.check_new(core.variables + new)
 
     # Reading and writing
 
