@@ -39,7 +39,7 @@ def pair(record, target, renames=None):
         pairs[ours], how[ours] = theirs, by
 
     _given(renames or {}, record, target, found)
-    for key, by in ((_path, "path"), (_tail, "name")):
+    for key, by in ((_path, "path"), (_tail, "name"), (_flat, "name")):
         _by_key(key, by, record, target, pairs, found)
     left_there = [i for i in range(len(record)) if i not in pairs.values()]
     left_here = [i for i in range(len(target)) if i not in pairs]
@@ -67,6 +67,10 @@ def _path(variable):
 
 def _tail(variable):
     return tuple(variable.path.split("/")[-2:])
+
+
+def _flat(variable):
+    return variable.path.replace("/", "_")  # as Keras 3 writes paths into the names of slots
 
 
 def _given(renames, record, target, found):

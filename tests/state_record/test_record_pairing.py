@@ -29,6 +29,11 @@ def test_by_the_end_of_the_path():
     assert found.partners == [1, 0] and found.how == ["name", "name"]
 
 
+def test_by_a_path_that_keras_3_wrote_with_underscores():
+    found = partners([("net_d1_kernel", SQUARE), ("net_d2_kernel", SQUARE)], [("net/d2/kernel", SQUARE), ("net/d1/kernel", SQUARE)])
+    assert found.partners == [1, 0] and found.how == ["name", "name"]
+
+
 def test_a_layer_that_was_added_or_removed_shifts_nothing():
     found = partners([D1, D3], [D1, D2, D3])
     assert found.partners == [0, None, 1] and found.left == []
