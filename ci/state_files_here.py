@@ -215,7 +215,8 @@ class TargetFiles:
         """One step with the next random gradients; a loss scale is in them where the optimizer takes it out."""
         gradients = [random.normal(size=v.shape).astype("float32") for v in model.trainable_variables]
         if self.target.generation == "keras3" and hasattr(optimizer, "dynamic_scale"):
-            optimizer.build(model.trainable_variables)
+            if not optimizer.built:
+                optimizer.build(model.trainable_variables)
             gradients = [g * self.value(optimizer.dynamic_scale) for g in gradients]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -51,7 +51,7 @@ class Case:
 
     Attributes:
         cell, namespace, generation: what wrote it.
-        name: the case, such as "Adam_amsgrad"; `class_name` its first part.
+        name: the case, such as "Adam_amsgrad"; `class_name` its first part, `algorithm` its rule.
         format, path: of the file.
         compiled: whether it is compiled from a rule.
         arguments: of the optimizer.
@@ -68,6 +68,7 @@ class Case:
         self.name, self.format, self.path = name, format, folder / told["formats"][format]
         self.compiled = name.startswith("compiled_")
         self.class_name = {"two": "Adam", "shards": "Adam"}.get(name.split("_")[0], name.replace("compiled_", "").split("_")[0])
+        self.algorithm = {"Lamb": "LAMB"}.get(self.class_name, self.class_name)
         self.optimizer = name.replace("two_", "") + "_optimizer" if name.startswith("two_") else None
         self.arguments, self.iterations = told["arguments"], told["iterations"]
         self.variables = [(path, tuple(shape)) for path, shape in told["variables"]]
@@ -95,7 +96,7 @@ class Case:
         placeholder = self.class_name == "SGD" and not self.arguments.get("momentum")
         expected = {}
         for name, index, array in self.found:
-            if index is None or name in AVERAGES + ACCUMULATORS or placeholder:
+            if index is None or placeholder or (name in AVERAGES + ACCUMULATORS and not self._is_slot(name)):
                 continue
             shape = self.variables[index][1]
             if self.class_name == "Adafactor" and not self.compiled:

@@ -50,7 +50,7 @@ class Bundle:
         self.prefix = prefix
         try:
             self._index = {key: fields(value) for key, value in read_table(prefix + ".index").items()}
-            header = self._index.pop(b"", {})
+            header = self._header = self._index.pop(b"", {})
             self._shards = integer(header, 1) or 1
             self._entries = {key: _entry(value) for key, value in self._index.items()}
         except Malformed as error:
@@ -68,6 +68,14 @@ class Bundle:
     def shape(self, key):
         """The shape of a tensor."""
         return self._entry_of(key).shape
+
+    def axis_of_slices(self, key):
+        """The axis along which a tensor is cut into slices, or None."""
+        slices = self._entry_of(key).slices
+        for axis in range(len(slices[0]) if slices else 0):
+            if len({bounds[axis] for bounds in slices}) > 1:
+                return axis
+        return None
 
     def array(self, key):
         """The tensor as a NumPy array; bfloat16 as float32.
@@ -104,6 +112,16 @@ class Bundle:
         lengths = length.to_bytes(8 if length >> 32 else 4, "little")
         self._check(key, entry, crc32c(data[start:], crc32c(lengths)))
         return data[start + 4 :]
+
+    def header(self):
+        """The fields of the header."""
+        return self._header
+
+    def stored(self):
+        """(key, fields of its entry, bytes) of everything in the index, slices too; keys are bytes."""
+        for key, entry in self._entries.items():
+            name = key.decode("utf-8", "replace")
+            yield key, dict(self._index[key]), b"" if entry.slices else self._bytes(name, entry)
 
     def _entry_of(self, key):
         if key not in self:

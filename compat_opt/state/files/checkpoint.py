@@ -9,11 +9,11 @@ import re
 
 from compat_opt.errors import StateError, closest
 from compat_opt.state import natives
-from compat_opt.state.files import compiled, names
+from compat_opt.state.files import compiled, names, shards
 from compat_opt.state.files.bundle import Bundle
+from compat_opt.state.files.bundle_writer import rewrite
 from compat_opt.state.files.graph import KEY, Graph
 from compat_opt.state.files.protobuf import Malformed
-from compat_opt.state.files.table import is_table
 from compat_opt.state.natives.order import skeleton
 from compat_opt.state.raw import RawEntry, RawState
 
@@ -22,6 +22,8 @@ SUMMARY = "a TensorFlow checkpoint: its prefix, its index, its folder, or a Save
 
 #: Lists that are no slots: all of the optimizer's variables, the model's, and bookkeeping.
 _NO_SLOTS = ("_variables", "_trainable_variables", "_trainable_variables_indices", "_index_dict")
+#: Arguments of OptimizerV2 that are no variables, by the slot that tells them.
+_FLAGS = {"vhat": "amsgrad", "mg": "centered"}
 _ROLES = {
     "_model_variables_moving_average": ("average", "average"),
     "_accumulated_gradients": ("accumulator", "gradient_accumulator"),
@@ -57,8 +59,7 @@ def prefix_of(path):
 
 def detect(path):
     """Whether `path` is a checkpoint."""
-    prefix = prefix_of(path)
-    return prefix is not None and is_table(prefix + ".index")
+    return prefix_of(path) is not None
 
 
 def optimizers(path):
@@ -78,8 +79,14 @@ def read(path, hints):
     make = _compiled if reader.graph.child(number, "compat_opt_state") is not None else _READERS[generation]
     raw = make(reader, reader.unwrapped(number), hints)
     raw.loss_scale = reader.loss_scale(number)
+    raw.places = reader.places if len(reader.places) == len(raw.entries) else None  # shards are joined
     raw.provenance.update(format=NAME, file=str(path), optimizer=reader.paths[number][0])
     return raw
+
+
+def write(template, path, arrays, hypers):
+    """Write a copy of a checkpoint with other arrays: {key: array}; a checkpoint has no config for `hypers`."""
+    rewrite(Bundle(prefix_of(template)), arrays, str(path))
 
 
 class _Reader:
@@ -97,6 +104,8 @@ class _Reader:
         except Malformed as error:
             raise StateError("The object graph of %s is damaged: %s." % (prefix, error))
         self.paths = self.graph.paths()
+        #: For each entry that was made the key of its tensor.
+        self.places = []
 
     def found(self):
         """{number of an optimizer's node: generation}, wrappers for what is in them."""
@@ -161,6 +170,11 @@ class _Reader:
         key = None if number is None else self.graph.nodes[number].key
         return None if key is None else self.bundle.array(key)
 
+    def axis_of(self, name):
+        """The axis along which a variable is stored in slices, or None."""
+        keys = [node.key for node in self.graph.nodes if node.name == name and node.key]
+        return self.bundle.axis_of_slices(keys[0]) if keys else None
+
     def variables(self, numbers):
         """[(path, shape, dtype)] of model variables: their names where they differ, else their paths in the graph."""
         named = [self.graph.nodes[number].name for number in numbers]
@@ -170,14 +184,23 @@ class _Reader:
         return list(zip(shown, shapes, [None] * len(numbers)))
 
 
+def _adder(reader, entries):
+    """A function that adds the entry of a node, if it has a value, and returns whether it has."""
+
+    def add(role, variable, name, number):
+        value = reader.value(number)
+        if value is not None:
+            reader.places.append(reader.graph.nodes[number].key)
+            entries.append(RawEntry(role, variable, name, len(entries), value))
+        return value is not None
+
+    return add
+
+
 def _optimizer_v2(reader, number, hints):
     """Slots hang on the model's variables, everything else on the optimizer."""
     node, entries = reader.graph.nodes[number], []
-
-    def add(role, variable, name, child):
-        value = reader.value(child)
-        if value is not None:
-            entries.append(RawEntry(role, variable, name, len(entries), value))
+    add = _adder(reader, entries)
 
     slots = [slot for slot in node.slots if reader.graph.nodes[slot.slot].key]
     class_name = names.class_name(
@@ -198,7 +221,17 @@ def _optimizer_v2(reader, number, hints):
     path = dict(zip(numbers, [v[0] for v in variables]))
     for slot in slots:
         add("slot", path[slot.variable], slot.name, slot.slot)
-    return RawState("optimizer_v2", class_name, hints.config, entries, variables=variables)
+    if not slots and any(own for _, own in natives.find("optimizer_v2", class_name).slots_for({}, (2, 2))):
+        raise StateError(
+            "%s holds the count of steps of %s, and no slots." % (reader.bundle.prefix, class_name),
+            "the model's variables in the same checkpoint: the slots of OptimizerV2 hang on them",
+            remedy="Save tf.train.Checkpoint(model=model, optimizer=optimizer).",
+        )
+    config = {entry.name: float(entry.value) for entry in entries if entry.role == "hyper"}
+    for slot, flag in _FLAGS.items():
+        if slot in natives.find("optimizer_v2", class_name).slots:
+            config[flag] = any(s.name == slot for s in slots)
+    return RawState("optimizer_v2", class_name, dict(config, **hints.config), entries, variables=variables)
 
 
 def _by_lists(generation):
@@ -241,6 +274,7 @@ class _Lists:
         )
         self.native = natives.find(generation, self.class_name, self.dialect)
         self.entries, self.taken = [], set()
+        self._add = _adder(reader, self.entries)
 
     def _list(self, name):
         child = self.node.children.get(name)
@@ -248,10 +282,8 @@ class _Lists:
 
     def add(self, role, variable, name, number):
         """Add the entry of a node, once."""
-        value = None if number in self.taken else self.reader.value(number)
-        if value is not None:
+        if number not in self.taken and self._add(role, variable, name, number):
             self.taken.add(number)
-            self.entries.append(RawEntry(role, variable, name, len(self.entries), value))
 
     def raw(self):
         """The `RawState`."""
@@ -268,9 +300,10 @@ class _Lists:
                 self.add(role, paths.get(position, position), name, held[position])
         self._others()
         variables = self.model or [(paths.get(i, "variable_%d" % i), None, None) for i in sorted(paths)]
-        return RawState(
+        raw = RawState(
             self.generation, self.class_name, self._config(), self.entries, variables=variables, dialect=self.dialect
         )
+        return shards.joined(raw, self.reader.axis_of)
 
     def _paths(self):
         """{position: path of the model's variable}: Keras 3 lists them; Keras 2's are in the names of the slots."""
@@ -326,18 +359,14 @@ def _compiled(reader, number, hints):
     keras3 = graph.child(number, "_trainable_variables")
     generation = "keras3" if keras3 is not None else "keras2" if "_iterations" in node.children else "optimizer_v2"
     entries = []
-
-    def add(role, variable, name, child):
-        value = reader.value(child)
-        if value is not None:
-            entries.append(RawEntry(role, variable, name, len(entries), value))
+    add = _adder(reader, entries)
 
     for name, child in state.children.items():
         if graph.nodes[child].key:
             add(compiled.role_of(rule, name), None, name, child)
     positions = sorted(int(n[len("variable_") :]) for n in state.children if re.match(r"variable_\d+$", n))
-    model = graph.list_of(keras3) if keras3 is not None else {}
-    flat = {v[0].replace("/", "_"): v[0] for v in reader.variables([model[i] for i in sorted(model)])}
+    # Keras 3's names have underscores for slashes; the model's own variables, if they are in there, have both.
+    flat = {other.name.replace("/", "_"): other.name for other in graph.nodes if other.key and "/" in other.name}
     variables = []
     for position in positions:
         slots = graph.nodes[state.children["variable_%d" % position]].children

@@ -23,3 +23,9 @@ def compiled_name(described):
         if name.startswith(PACKAGE):
             return name[len(PACKAGE) :].split("@")[0]  # the target follows, where there are several
     return None
+
+
+def set_config(optimizer, hypers):
+    """Set numbers in the config of what a file says about its optimizer; `optimizer` is changed."""
+    inner, _ = unwrapped(optimizer)
+    inner.setdefault("config", {}).update(hypers)

@@ -1,7 +1,9 @@
 """H5 files: a whole model of any generation, and Keras 3's ``.weights.h5``. Read with h5py, without TensorFlow."""
 
 import json
+import os
 import re
+import shutil
 
 from compat_opt import rules
 from compat_opt.errors import StateError
@@ -36,6 +38,27 @@ def read(path, hints):
         if "optimizer/vars" in file:
             return of_vars(file, hints, str(path), {}, None)
         return _of_model(file, hints, str(path))
+
+
+def write(template, path, arrays, hypers):
+    """Write a copy of an H5 file with other arrays: {path in the file: array}, and other numbers in its config."""
+    temporary = str(path) + ".tmp"
+    shutil.copyfile(str(template), temporary)
+    replace_in(temporary, arrays, hypers)
+    os.replace(temporary, str(path))
+
+
+def replace_in(source, arrays, hypers):
+    """Replace arrays, and numbers in the optimizer's config, in an H5 file (a path or a file object)."""
+    import h5py
+
+    with h5py.File(source, "r+") as file:
+        for name, array in arrays.items():
+            file[name][...] = array
+        training = _json(file, "training_config")
+        if training and hypers:
+            described.set_config(training["optimizer_config"], hypers)
+            file.attrs["training_config"] = json.dumps(training).encode("utf-8")
 
 
 class opened:  # noqa: N801 - a context manager
@@ -112,8 +135,9 @@ def _of_model(file, hints, where):
     rule_name = described.compiled_name(optimizer)
     if rule_name is not None:
         raw = _compiled(plain, arrays, optimizer, variables, hints, rule_name)
+        raw.places = ["%s/%s" % (_GROUP, name) for name in written]
     else:
-        raw = _native(plain, arrays, optimizer, variables, hints, where)
+        raw = _native(written, arrays, optimizer, variables, hints)
     scale = {name.split("/")[-1]: array for name, array in zip(plain, arrays)}
     if wrapped and all(name in scale for name in _SCALE):
         raw.loss_scale = {"scale": float(scale[_SCALE[0]]), "good_steps": int(scale[_SCALE[1]])}
@@ -143,15 +167,16 @@ def _generation(plain):
     return "keras3" if "/" in ends.get("iteration", "") else "keras2"
 
 
-def _native(plain, arrays, optimizer, variables, hints, where):
+def _native(written, arrays, optimizer, variables, hints):
+    plain = [name.split(":")[0] for name in written]
     generation = _generation(plain)
     class_name = hints.class_name or optimizer.get("class_name")
     config = dict(optimizer.get("config") or {}, **hints.config)
     native = natives.find(generation, class_name)
     slots = list(native.slots) + ["average", "gradient_accumulator"]
     flat = {path.replace("/", "_"): path for path, _, _ in variables}
-    entries, seen = [], []
-    for name, array in zip(plain, arrays):
+    entries, seen, places = [], [], []
+    for name, written_name, array in zip(plain, written, arrays):
         last = name.rpartition("/")[2]
         if last in ("iter", "iteration"):
             role, variable, own = "iteration", None, last
@@ -167,12 +192,15 @@ def _native(plain, arrays, optimizer, variables, hints, where):
             role = {"average": "average", "gradient_accumulator": "accumulator"}.get(own, "slot" if variable else "unknown")
             own = own or name
         entries.append(RawEntry(role, variable, own, len(entries), array))
+        places.append("%s/%s" % (_GROUP, written_name))
         if variable is not None and variable not in seen:
             seen.append(variable)
     known = {path: (path, shape, dtype) for path, shape, dtype in variables}
-    return RawState(
+    raw = RawState(
         generation, class_name, config, entries, variables=[known.get(path, (path, None, None)) for path in seen]
     )
+    raw.places = places
+    return raw
 
 
 def _slot_in(name, slots, generation):
@@ -247,6 +275,7 @@ def of_vars(file, hints, where, optimizer, generation):
         class_name = class_name or names.class_name(generation, called + "/", None, hints)
         raw = positions.raw_state(generation, class_name, config, arrays, hints, where, shapes)
     raw.loss_scale = scale
+    raw.places = ["%s/%d" % (group.name.lstrip("/"), number) for number in range(len(arrays))]
     raw.provenance.update(format=NAME, file=where)
     return raw
 

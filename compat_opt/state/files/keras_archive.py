@@ -2,10 +2,12 @@
 
 import io
 import json
+import os
 import zipfile
 
 from compat_opt.errors import StateError
-from compat_opt.state.files import h5
+from compat_opt.state.files import described, h5
+from compat_opt.state.files.zipped import first_member
 
 NAME = "keras"
 SUMMARY = "a .keras archive, of Keras 2.12 or newer"
@@ -14,12 +16,8 @@ _WEIGHTS, _CONFIG, _METADATA = "model.weights.h5", "config.json", "metadata.json
 
 
 def detect(path):
-    """Whether `path` is a zip archive."""
-    try:
-        with open(str(path), "rb") as file:
-            return file.read(4) == b"PK\x03\x04"
-    except OSError:
-        return False
+    """Whether `path` is such an archive."""
+    return first_member(path) in (_WEIGHTS, _CONFIG, _METADATA)
 
 
 def read(path, hints):
@@ -45,6 +43,23 @@ def read(path, hints):
         raw = h5.of_vars(file, hints, where, optimizer, "keras3" if keras3 else "keras2")
     raw.provenance.update(format=NAME, keras=version)
     return raw
+
+
+def write(template, path, arrays, hypers):
+    """Write a copy of a ``.keras`` file with other arrays, and other numbers in its config."""
+    members = members_of(template)
+    weights = io.BytesIO(members[_WEIGHTS])
+    h5.replace_in(weights, arrays, {})
+    config = _parsed(members, _CONFIG, str(template))
+    optimizer = (config.get("compile_config") or {}).get("optimizer")
+    if optimizer and hypers:
+        described.set_config(optimizer, hypers)
+    new = {_WEIGHTS: weights.getvalue(), _CONFIG: json.dumps(config).encode("utf-8")}
+    temporary = str(path) + ".tmp"
+    with zipfile.ZipFile(str(template)) as source, zipfile.ZipFile(temporary, "w") as target:
+        for item in source.infolist():
+            target.writestr(item, new.get(item.filename) or source.read(item.filename))
+    os.replace(temporary, str(path))
 
 
 def members_of(path):

@@ -76,7 +76,8 @@ def _could_be(native, held, scalars, attributes):
     least = {attribute_of.get(name, name) for name, own in native.slots_for({}, (2, 2)) if own}
     if not least <= set(held) <= set(possible) or not all(name in scalars for name in native.shared):
         return False
-    return not held or any(variable_of(written, possible[name]) for name, written in held.items())
+    told = {name: written for name, written in held.items() if attributes and "/" in written}
+    return not told or any(variable_of(written, possible[name]) for name, written in told.items())
 
 
 def _same_state(fitting):

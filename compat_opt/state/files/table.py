@@ -11,14 +11,6 @@ _MAGIC = 0xDB4775248B80FB57
 _FOOTER = 48
 
 
-def is_table(path):
-    """Whether the file ends as a table does."""
-    with open(path, "rb") as file:
-        size = file.seek(0, 2)
-        file.seek(max(size - 8, 0))
-        return int.from_bytes(file.read(), "little") == _MAGIC
-
-
 def read_table(path):
     """{key: value} of the file, both bytes, in its order.
 

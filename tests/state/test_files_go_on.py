@@ -1,0 +1,74 @@
+"""Training goes on in this TensorFlow from files of the others, native and compiled, as if it had never stopped."""
+
+import os
+import sys
+
+import numpy as np
+import pytest
+from actors import actors
+
+from compat_opt.state import read_file, write
+from compat_opt.testing.compare import assert_close
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "state_files"))
+from test_files_read import ASKED, needs_h5py, refusal  # noqa: E402
+from written import cases  # noqa: E402
+
+CONTINUED = [case for case in cases() if case.after and refusal(case) is None]
+#: The core: Adam from one file of each generation of each version.
+CORE = [case for case in CONTINUED if case.name == "Adam" and case.format == "checkpoint"]
+#: Optimizers that do not exist, or are broken, in this kind of class.
+LACKING = {"use_ema": "optimizer_v2", "gradient_accumulation_steps": ("optimizer_v2", "keras2")}
+
+
+def takes(actor, case):
+    """Whether the actor's class has the case's options, and works."""
+    if not actor.native:
+        return True
+    broken = actor.target.namespace == "tf.keras.experimental" and case.class_name in ("RMSprop", "AdamW")
+    return not broken and not any(actor.target.generation in LACKING.get(name, ()) for name in case.arguments)
+
+
+def arguments_of(case, actor):
+    arguments = dict(case.arguments)
+    if "schedule" in case.name:
+        if actor.target.namespace.startswith("tf.keras"):
+            import tensorflow as tf
+
+            keras = tf.keras
+        else:
+            keras = __import__(actor.target.namespace.split(".")[0])
+        arguments["learning_rate"] = keras.optimizers.schedules.ExponentialDecay(0.05, 2, 0.5)
+    return arguments
+
+
+def check(case):
+    if needs_h5py(case):
+        pytest.importorskip("h5py")
+    went = 0
+    for actor in actors(case.algorithm):
+        if not takes(actor, case):
+            continue
+        record = read_file(case.path, **ASKED.get(case.name, {}))
+        variables = actor.variables(case.weights, [path for path, _ in case.variables])
+        optimizer = actor.make(**arguments_of(case, actor))
+        report = write(optimizer, record, variables)
+        assert not report.of_kind("dropped") or record.loss_scale, str(report)
+        for step, row in enumerate(case.gradients()):
+            values = actor.run(optimizer, variables, [row])
+            for number, (value, wanted) in enumerate(zip(values, case.after[step])):
+                what = "%s from %r, step %d, variable %d" % (actor, case, step + 1, number)
+                assert_close(np.asarray(value), wanted, 1e-6, what, smallest=1.0)
+        went += 1
+    assert went
+
+
+@pytest.mark.parametrize("case", CORE, ids=repr)
+def test_adam_goes_on(case):
+    check(case)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", [case for case in CONTINUED if case not in CORE], ids=repr)
+def test_goes_on(case):
+    check(case)
