@@ -10,7 +10,7 @@ import collections
 
 from compat_opt.errors import StateError
 from compat_opt.state.files.crc32c import crc32c, mask
-from compat_opt.state.files.protobuf import Malformed, fields, integer, signed, varint
+from compat_opt.state.files.protobuf import fields, integer, signed, varint
 from compat_opt.state.files.table import read_table
 
 #: NumPy's names of the numbered types in types.proto. bfloat16 is read as its bits, and then widened.
@@ -48,12 +48,13 @@ class Bundle:
 
     def __init__(self, prefix):
         self.prefix = prefix
+        index = read_table(prefix + ".index")
         try:
-            self._index = {key: fields(value) for key, value in read_table(prefix + ".index").items()}
+            self._index = {key: fields(value) for key, value in index.items()}
             header = self._header = self._index.pop(b"", {})
             self._shards = integer(header, 1) or 1
             self._entries = {key: _entry(value) for key, value in self._index.items()}
-        except Malformed as error:
+        except StateError as error:
             raise StateError("The index %s.index is damaged: %s." % (prefix, error), remedy="Copy the file again.")
         if integer(header, 2):
             raise StateError("%s was written on a big-endian machine." % prefix, remedy="Rewrite it with TensorFlow.")
@@ -107,7 +108,7 @@ class Bundle:
         data = self._bytes(key, entry)
         try:
             length, start = varint(data, 0)
-        except Malformed as error:
+        except StateError as error:
             raise self._damaged(key, entry, str(error))
         lengths = length.to_bytes(8 if length >> 32 else 4, "little")
         self._check(key, entry, crc32c(data[start:], crc32c(lengths)))
@@ -175,7 +176,7 @@ def _entry(message):
     shape = fields(message.get(2, [b""])[-1])
     sizes = tuple(signed(integer(fields(size), 1)) for size in shape.get(2, ()))
     if any(size < 0 for size in sizes):
-        raise Malformed("a shape with a negative size")
+        raise StateError("a shape with a negative size")
     slices = [_bounds(part) for part in message.get(7, ())]
     return _Entry(*([integer(message, 1), sizes] + [integer(message, number) for number in (3, 4, 5, 6)] + [slices]))
 

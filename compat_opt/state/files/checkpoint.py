@@ -4,6 +4,7 @@ They are read without TensorFlow. A checkpoint does not say of which class an op
 changed it, and the names of its lists; `Hints.class_name` decides where neither does.
 """
 
+import json
 import os
 import re
 
@@ -13,7 +14,6 @@ from compat_opt.state.files import compiled, names, shards
 from compat_opt.state.files.bundle import Bundle
 from compat_opt.state.files.bundle_writer import rewrite
 from compat_opt.state.files.graph import KEY, Graph
-from compat_opt.state.files.protobuf import Malformed
 from compat_opt.state.natives.order import skeleton
 from compat_opt.state.raw import RawEntry, RawState
 
@@ -101,7 +101,7 @@ class _Reader:
             )
         try:
             self.graph = Graph(self.bundle.string(KEY))
-        except Malformed as error:
+        except StateError as error:
             raise StateError("The object graph of %s is damaged: %s." % (prefix, error))
         self.paths = self.graph.paths()
         #: For each entry that was made the key of its tensor.
@@ -289,8 +289,7 @@ class _Lists:
         """The `RawState`."""
         children = self.node.children
         self.add("iteration", None, "iteration", children["_iterations"])
-        for name in ("_learning_rate", "_current_learning_rate"):
-            self.add("hyper", None, "learning_rate", children.get(name))
+        self.add("hyper", None, "learning_rate", children.get("_learning_rate"))  # the value of a schedule is none
         for name in self.native.shared:
             self.add("shared", None, name, children.get(name))
         paths = self._paths()
@@ -367,12 +366,15 @@ def _compiled(reader, number, hints):
     positions = sorted(int(n[len("variable_") :]) for n in state.children if re.match(r"variable_\d+$", n))
     # Keras 3's names have underscores for slashes; the model's own variables, if they are in there, have both.
     flat = {other.name.replace("/", "_"): other.name for other in graph.nodes if other.key and "/" in other.name}
+    told = [graph.nodes[child].text_key for child in state.children.values() if graph.nodes[child].text_key]
+    known = json.loads(reader.bundle.string(told[0]).decode("utf-8")) if told else []
     variables = []
     for position in positions:
         slots = graph.nodes[state.children["variable_%d" % position]].children
         paths = [names.variable_of(graph.nodes[child].name, name, flat) for name, child in slots.items()]
-        path = next((p for p in paths if p), "variable_%d" % position)
-        variables.append((path, None, None))
+        path, shape = known[position] if position < len(known) else (next((p for p in paths if p), None), None)
+        path = path or "variable_%d" % position
+        variables.append((path, None if shape is None else tuple(shape), None))
         for name, child in slots.items():
             add(compiled.role_of(rule, name, "slot"), path, name, child)
     return compiled.raw_state(generation, rule, hints.config, entries, variables)

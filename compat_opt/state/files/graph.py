@@ -5,11 +5,13 @@ Source: https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/pro
 
 import collections
 
-from compat_opt.state.files.protobuf import Malformed, fields, integer, text
+from compat_opt.errors import StateError
+from compat_opt.state.files.protobuf import fields, integer, text
 
-#: Where a checkpoint keeps its graph, and what a variable's value is called in it.
+#: Where a checkpoint keeps its graph, and what the values of a variable and of a Python object are called in it.
 KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE = "VARIABLE_VALUE"
+PYTHON = "py_state"
 SUFFIX = "/.ATTRIBUTES/" + VALUE
 
 #: A slot of OptimizerV2: numbers of the nodes of the model's variable and of the slot, and its name.
@@ -21,16 +23,17 @@ class Node:
 
     Attributes:
         children: {name: number of the node}.
-        key: key of its value in the checkpoint, or None.
+        key: key of its value in the checkpoint, or None; `text_key` of a Python object's.
         name: full name of the variable, or "".
         slots: a list of `Slot`, of an optimizer of OptimizerV2.
     """
 
-    def __init__(self, children=None, key=None, name="", slots=()):
+    def __init__(self, children=None, key=None, name="", slots=(), text_key=None):
         self.children = collections.OrderedDict(children or {})
         self.key = key
         self.name = name
         self.slots = list(slots)
+        self.text_key = text_key
 
 
 class Graph:
@@ -40,7 +43,7 @@ class Graph:
         data: the serialized graph; None makes one with a root only.
 
     Raises:
-        Malformed: the data are no graph.
+        StateError: the data are no graph.
     """
 
     def __init__(self, data=None):
@@ -49,7 +52,7 @@ class Graph:
         for node in self.nodes:
             numbers = list(node.children.values()) + [n for s in node.slots for n in (s.variable, s.slot)]
             if any(number >= count for number in numbers):
-                raise Malformed("a reference to an object that is not there")
+                raise StateError("a reference to an object that is not there")
 
     def child(self, number, *names):
         """The number of the node that a path of names leads to, or None."""
@@ -85,14 +88,17 @@ def _node(data):
     message = fields(data)
     children = [fields(part) for part in message.get(1, ())]
     values = [fields(part) for part in message.get(2, ())]
-    key, name = None, ""
+    key, name, text_key = None, "", None
     for value in values:
         if text(value, 1) == VALUE:
             key, name = text(value, 3), text(value, 2)
+        elif text(value, 1) == PYTHON:
+            text_key = text(value, 3)
     slots = [fields(part) for part in message.get(3, ())]
     return Node(
         [(text(child, 2), integer(child, 1)) for child in children],
         key,
         name,
         [Slot(integer(slot, 1), text(slot, 2), integer(slot, 3)) for slot in slots],
+        text_key,
     )

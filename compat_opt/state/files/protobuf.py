@@ -1,23 +1,23 @@
 """The wire format of protocol buffers, as much of it as checkpoints use.
 
+Errors are `StateError`s that say what is wrong; the readers add the file.
+
 Source: https://protobuf.dev/programming-guides/encoding/
 """
 
-
-class Malformed(Exception):
-    """Bytes that are no message; readers turn it into an error that names the file."""
+from compat_opt.errors import StateError
 
 
 def varint(data, position):
     """(number, position after it) of a variable-length unsigned integer in `data`.
 
     Raises:
-        Malformed: the data end inside of it, or it is longer than 64 bits.
+        StateError: the data end inside of it, or it is longer than 64 bits.
     """
     result = shift = 0
     while True:
         if position >= len(data) or shift > 63:
-            raise Malformed("a number without an end at byte %d" % position)
+            raise StateError("a number without an end at byte %d" % position)
         byte = data[position]
         result |= (byte & 0x7F) << shift
         position += 1
@@ -35,7 +35,7 @@ def fields(data):
     """{field number: [value, ...]} of a message: numbers as ints, everything with a length as bytes.
 
     Raises:
-        Malformed: `data` is no message.
+        StateError: `data` is no message.
     """
     found, position = {}, 0
     while position < len(data):
@@ -50,9 +50,9 @@ def fields(data):
             length = 8 if kind == 1 else 4
             value, position = int.from_bytes(data[position : position + length], "little"), position + length
         else:
-            raise Malformed("a field of the unknown kind %d at byte %d" % (kind, position))
+            raise StateError("a field of the unknown kind %d at byte %d" % (kind, position))
         if position > len(data):
-            raise Malformed("field %d goes on after the end" % number)
+            raise StateError("field %d goes on after the end" % number)
         found.setdefault(number, []).append(value)
     return found
 
@@ -62,12 +62,12 @@ def text(message, number):
     try:
         return message.get(number, [b""])[-1].decode("utf-8")
     except (AttributeError, UnicodeDecodeError):
-        raise Malformed("field %d is no text" % number)
+        raise StateError("field %d is no text" % number)
 
 
 def integer(message, number):
     """The number in the field `number`, 0 where it is missing."""
     value = message.get(number, [0])[-1]
     if not isinstance(value, int):
-        raise Malformed("field %d is no number" % number)
+        raise StateError("field %d is no number" % number)
     return value

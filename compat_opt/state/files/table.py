@@ -5,7 +5,7 @@ Source: https://github.com/google/leveldb/blob/main/doc/table_format.md; TensorF
 
 from compat_opt.errors import StateError
 from compat_opt.state.files.crc32c import crc32c, mask
-from compat_opt.state.files.protobuf import Malformed, varint
+from compat_opt.state.files.protobuf import varint
 
 _MAGIC = 0xDB4775248B80FB57
 _FOOTER = 48
@@ -33,7 +33,7 @@ def read_table(path):
         for _, handle in _entries(_block(data, index)):
             found.update(_entries(_block(data, _handle(handle, 0)[0])))
         return found
-    except Malformed as error:
+    except StateError as error:
         raise StateError("The index %s is damaged: %s." % (path, error), remedy="Copy the file again.")
 
 
@@ -49,11 +49,11 @@ def _block(data, handle):
     offset, size = handle
     content = data[offset : offset + size + 5]
     if len(content) < size + 5:
-        raise Malformed("the block at byte %d goes on after the end" % offset)
+        raise StateError("the block at byte %d goes on after the end" % offset)
     if mask(crc32c(content[:-4])) != int.from_bytes(content[-4:], "little"):
-        raise Malformed("the block at byte %d has another checksum than was written" % offset)
+        raise StateError("the block at byte %d has another checksum than was written" % offset)
     if content[size] != 0:
-        raise Malformed("the block at byte %d is compressed" % offset)
+        raise StateError("the block at byte %d is compressed" % offset)
     return content[:size]
 
 
