@@ -27,6 +27,14 @@ def _over_rate(array, rate):
     return array / array.dtype.type(rate())
 
 
+def _times_minus_rate(array, rate):
+    return -_times_rate(array, rate)
+
+
+def _over_minus_rate(array, rate):
+    return -_over_rate(array, rate)
+
+
 def _not_a_mean(array, rate):
     raise StateError(
         "The centered RMSprop of TensorFlow 2.9 and 2.10 averages squared gradients where the rule "
@@ -39,7 +47,7 @@ def _not_a_mean(array, rate):
 #: that returns the learning rate.
 SLOTS = {
     "without_rate": (_times_rate, _over_rate),
-    "with_rate": (_over_rate, _times_rate),
+    "with_minus_rate": (_over_minus_rate, _times_minus_rate),
     "not_a_mean": (_not_a_mean, _not_a_mean),
 }
 

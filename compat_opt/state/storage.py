@@ -14,7 +14,9 @@ from compat_opt.errors import StateError
 from compat_opt.state.record import StateRecord
 
 FORMAT = "compat_opt state"
-VERSION = 1
+
+#: Layouts of the header that `load` knows; `save` writes the last one.
+LAYOUTS = (1,)
 
 HEADER = "record.json"
 
@@ -73,7 +75,7 @@ def _flush_folder(folder):
 
 
 def _header(record):
-    header = {"format": FORMAT, "version": VERSION, "written_by": "compat_opt %s" % __version__}
+    header = {"format": FORMAT, "version": LAYOUTS[-1], "written_by": "compat_opt %s" % __version__}
     for name in _PLAIN:
         header[name] = jsonable(getattr(record, name))
     header["variables"] = [[v.path, None if v.shape is None else list(v.shape), v.dtype] for v in record.variables]
@@ -184,10 +186,10 @@ class _Reader:
             )
         self.where = "%s, at offset %d" % (HEADER, archive.getinfo(HEADER).header_offset)
         header = json.loads(archive.read(HEADER).decode("utf-8"))
-        if header["format"] != FORMAT or header["version"] > VERSION:
+        if header["format"] != FORMAT or header["version"] not in LAYOUTS:
             raise StateError(
                 "The file %s has another format." % self.path,
-                "%s, version %d or earlier" % (FORMAT, VERSION),
+                "%s, version %d or earlier" % (FORMAT, LAYOUTS[-1]),
                 "%s, version %s" % (header["format"], header["version"]),
                 "A later compat_opt wrote it: %s." % header.get("written_by"),
             )

@@ -45,13 +45,13 @@ CLASSES = {
         "LAMB", {"m": "momentum", "v": "velocity"}, order=[["m"], ["v"]], implied=_decay_in_ratio
     ),
     "Addons>LazyAdam": BUILT_IN["Adam"].replaced(rule="LazyAdam"),
-    # The learning rate is inside its momentum.
+    # Its momentum is a step: the learning rate is in it, and it is added.
     "Addons>NovoGrad": Native(
         "NovoGrad",
         {"m": "momentum", "v": "velocity"},
         order=[["m"], ["v"]],
         implied=_decay_in_momentum,
-        conversions={"m": "with_rate"},
+        conversions={"m": "with_minus_rate"},
     ),
     "Addons>ProximalAdagrad": Native("ProximalAdagrad", {"accumulator": "sum_of_squares"}),
     "Addons>RectifiedAdam": Native("RectifiedAdam", _ADAM_SLOTS, order=_ADAM_ORDER),
