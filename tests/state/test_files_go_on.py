@@ -15,8 +15,11 @@ from test_files_read import ASKED, needs_h5py, refusal  # noqa: E402
 from written import cases  # noqa: E402
 
 CONTINUED = [case for case in cases() if case.after and refusal(case) is None]
-#: The core: Adam from one file of each generation of each version.
-CORE = [case for case in CONTINUED if case.name == "Adam" and case.format == "checkpoint"]
+#: A file of each generation, and of TensorFlow 2.10, whose Keras 2 optimizers are their own kind.
+ONE_OF_EACH = [("tf2.0", "tf.keras"), ("tf2.10", "tf.keras.experimental"), ("tf2.15", "tf.keras"), ("tf2.21", "keras")]
+SOME = [case for case in CONTINUED if (case.cell, case.namespace) in ONE_OF_EACH and case.format == "checkpoint"]
+CORE = [case for case in SOME if case.name == "Adam"]
+LONG = [case for case in SOME if case not in CORE and (case.cell == "tf2.21" or not case.compiled)]
 #: Optimizers that do not exist, or are broken, in this kind of class.
 LACKING = {"use_ema": "optimizer_v2", "gradient_accumulation_steps": ("optimizer_v2", "keras2")}
 
@@ -80,6 +83,12 @@ def test_adam_goes_on(case):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("case", [case for case in CONTINUED if case not in CORE], ids=repr)
+@pytest.mark.parametrize("case", LONG, ids=repr)
 def test_goes_on(case):
+    check(case)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("case", [case for case in CONTINUED if case not in CORE + LONG], ids=repr)
+def test_every_file_goes_on(case):
     check(case)

@@ -13,7 +13,7 @@ from actors import Actor, optimizers_of
 from compat_opt.state import read_file, write
 from compat_opt.state.files.writing import write_file
 from compat_opt.testing.compare import assert_close
-from on_target import OnTarget, file_holds_state  # noqa: F401
+from on_target import file_holds_state, on  # noqa: F401
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "state_files"))
 from written import cases  # noqa: E402
@@ -70,7 +70,7 @@ class Saved:
         if format != "checkpoint":
             return self.on.keras.models.load_model(path)
         model = self.model()
-        status = self.on.tf.train.Checkpoint(model=model, optimizer=model.optimizer).restore(path)
+        status = self.on.tf.train.Checkpoint(model=model, optimizer=model.optimizer).read(path)
         if hasattr(model.optimizer, "build"):
             model.optimizer.build(model.trainable_variables)
         status.assert_existing_objects_matched()
@@ -78,12 +78,14 @@ class Saved:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("cell,namespace", SOURCES)
+@pytest.mark.parametrize("cell,namespace", [SOURCES[0]] + [pytest.param(*s, marks=pytest.mark.long) for s in SOURCES[1:]])
 def test_the_own_loader_takes_it(on, tmp_path, cell, namespace, format):
     pytest.importorskip("h5py")
     case = source(cell, namespace)
     saved = Saved(on, tmp_path, case)
     template = saved.save(saved.built(), format)
+    if format == "h5" and on.is_keras3 and not saved.load(template, format).optimizer._trainable_variables:
+        pytest.skip("Keras 3 builds an optimizer from an H5 file without variables, also from its own")
     out = os.path.join(str(tmp_path), "converted" + os.path.splitext(template)[1])
     report = write_file(read_file(case.path), out, template)
     assert not report.of_kind("dropped") and not report.of_kind("defaulted"), str(report)

@@ -97,19 +97,19 @@ class Bundle:
             index = tuple(slice(start, None if length < 0 else start + length) for start, length in bounds)
             whole[index] = self._array(key, self._entries[name])
         if len(stored) != len(entry.slices):
-            raise self._damaged(key, entry, "%d of its %d slices are there" % (len(stored), len(entry.slices)))
+            self._refuse(key, entry, "%d of its %d slices are there" % (len(stored), len(entry.slices)))
         return whole
 
     def string(self, key):
         """A scalar string tensor, as bytes."""
         entry = self._entry_of(key)
         if entry.dtype != _STRING or entry.shape != ():
-            raise self._damaged(key, entry, "it is no string")
+            self._refuse(key, entry, "it is no string")
         data = self._bytes(key, entry)
         try:
             length, start = varint(data, 0)
         except StateError as error:
-            raise self._damaged(key, entry, str(error))
+            self._refuse(key, entry, str(error))
         lengths = length.to_bytes(8 if length >> 32 else 4, "little")
         self._check(key, entry, crc32c(data[start:], crc32c(lengths)))
         return data[start + 4 :]
@@ -133,14 +133,14 @@ class Bundle:
         import numpy as np
 
         if entry.dtype not in _DTYPES:
-            raise self._damaged(key, entry, "its dtype, number %d, is none of numbers" % entry.dtype)
+            self._refuse(key, entry, "its dtype, number %d, is none of numbers" % entry.dtype)
         dtype = np.dtype(_numpy_dtype(entry.dtype))
         count = 1
         for size in entry.shape:
             count *= size
         stored = 2 if _DTYPES[entry.dtype] == "bfloat16" else dtype.itemsize
         if count * stored != entry.size:
-            raise self._damaged(key, entry, "shape %s needs %d bytes, not %d" % (entry.shape, count * stored, entry.size))
+            self._refuse(key, entry, "shape %s needs %d bytes, not %d" % (entry.shape, count * stored, entry.size))
         data = self._bytes(key, entry)
         self._check(key, entry, crc32c(data))
         if stored != dtype.itemsize:
@@ -153,20 +153,20 @@ class Bundle:
                 file.seek(entry.offset)
                 data = file.read(entry.size)
         except OSError as error:
-            raise self._damaged(key, entry, "the shard can't be read (%s)" % error)
+            self._refuse(key, entry, "the shard can't be read (%s)" % error)
         if len(data) != entry.size:
-            raise self._damaged(key, entry, "the file ends %d bytes too early" % (entry.size - len(data)))
+            self._refuse(key, entry, "the file ends %d bytes too early" % (entry.size - len(data)))
         return data
 
     def _check(self, key, entry, crc):
         if mask(crc) != entry.crc:
-            raise self._damaged(key, entry, "it has another checksum than was written")
+            self._refuse(key, entry, "it has another checksum than was written")
 
     def _shard(self, entry):
         return "%s.data-%05d-of-%05d" % (self.prefix, entry.shard, self._shards)
 
-    def _damaged(self, key, entry, why):
-        return StateError(
+    def _refuse(self, key, entry, why):
+        raise StateError(
             "The tensor %r at byte %d of %s can't be read: %s." % (key, entry.offset, self._shard(entry), why),
             remedy="Copy the file again, or take an earlier checkpoint.",
         )

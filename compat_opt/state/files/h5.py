@@ -73,7 +73,7 @@ class opened:  # noqa: N801 - a context manager
         try:
             self.file = h5py.File(self.source, "r")
         except (OSError, RuntimeError, ValueError, KeyError) as error:
-            raise self._damaged(error)
+            self._refuse(error)
         return self.file
 
     def __exit__(self, kind, error, trace):
@@ -82,10 +82,10 @@ class opened:  # noqa: N801 - a context manager
         except RuntimeError:  # h5py's objects of a damaged file
             pass
         if error is not None and not isinstance(error, StateError) and isinstance(error, Exception):
-            raise self._damaged(error)
+            self._refuse(error)
 
-    def _damaged(self, error):
-        return StateError(
+    def _refuse(self, error):
+        raise StateError(
             "The H5 file %s can't be read: %s." % (self.where, str(error) or type(error).__name__),
             remedy="Copy it again; h5py says where it is damaged.",
         )
