@@ -57,6 +57,7 @@ class TensorFlowLayout:
             extra["aggregation"] = tf.VariableAggregation.ONLY_FIRST_REPLICA
         with tf.init_scope(), contextlib.ExitStack() as stack:
             if colocate is not None:
+                stack.enter_context(tensorflow_distribution.in_strategy_of(colocate))
                 extended = tf.distribute.get_strategy().extended
                 stack.enter_context(extended.colocate_vars_with(colocate))
             return tf.Variable(initial, name=name, dtype=dtype, trainable=False, **extra)

@@ -1,5 +1,6 @@
 """Native optimizers of the three generations, as `read` and `write` see them."""
 
+import contextlib
 import re
 
 from compat_opt.adapters import config as configs
@@ -115,6 +116,15 @@ def _dtype_name(variable):
     return str(dtype) if isinstance(dtype, str) else getattr(dtype, "base_dtype", dtype).name
 
 
+def _scope_of(variables):
+    """The scope of the strategy that made the variables; see `in_strategy_of`."""
+    from compat_opt.adapters.tensorflow_distribution import in_strategy_of
+
+    first = next(iter(variables), None)
+    value = getattr(first, "value", None)
+    return in_strategy_of(first if value is None or callable(value) else value)
+
+
 class OptimizerV2View(NativeView):
     """Slots by variable, in ``_slots``; hyperparameters by name, in ``_hyper``."""
 
@@ -166,7 +176,7 @@ class OptimizerV2View(NativeView):
         import tensorflow as tf
 
         optimizer = self.optimizer
-        with tf.init_scope(), tf.name_scope(optimizer._name):
+        with tf.init_scope(), _scope_of(variables), tf.name_scope(optimizer._name):
             if hasattr(optimizer, "_create_all_weights"):
                 optimizer._create_all_weights(list(variables))
             else:
@@ -299,7 +309,7 @@ class Keras2View(_ByAttribute):
         """Make the variables, named as in a step."""
         import tensorflow as tf
 
-        with tf.name_scope(self.optimizer.name or "optimizer"), tf.init_scope():
+        with tf.name_scope(self.optimizer.name or "optimizer"), tf.init_scope(), _scope_of(variables):
             self.optimizer.build(list(variables))
 
     def _entries(self):
@@ -353,7 +363,10 @@ class Keras3View(_ByAttribute):
 
     def build(self, variables):
         """Make the variables."""
-        self.optimizer.build(list(variables))
+        import keras
+
+        with _scope_of(variables) if keras.backend.backend() == "tensorflow" else contextlib.nullcontext():
+            self.optimizer.build(list(variables))
 
     def _array(self, variable):
         import keras
