@@ -70,7 +70,7 @@ def measure(way, target, folder):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.perf_counter()
     if way == "TensorFlow's restore":
-        checkpoint_of(variables, optimizer).restore(source).assert_existing_objects_matched()
+        checkpoint_of(variables, optimizer).read(source).assert_existing_objects_matched()
     elif way == "read_file":
         state.read_file(source)
     elif way == "read_file and write":

