@@ -1,14 +1,13 @@
 """H5 files: a whole model of any generation, and Keras 3's ``.weights.h5``. Read with h5py, without TensorFlow."""
 
-import json
 import os
 import re
 import shutil
 
-from compat_opt import rules
 from compat_opt.errors import StateError
 from compat_opt.state import natives
-from compat_opt.state.files import compiled, described, names, positions
+from compat_opt.state.files import compiled, described, names, numbered
+from compat_opt.state.files.h5file import array_of, json_of, opened, replace_in, text_of
 from compat_opt.state.raw import RawEntry, RawState
 
 NAME = "h5"
@@ -35,8 +34,10 @@ def read(path, hints):
         StateError: the file holds no optimizer state, or is damaged.
     """
     with opened(path) as file:
-        if "optimizer/vars" in file:
-            return of_vars(file, hints, str(path), {}, None)
+        if numbered.VARS in file:
+            raw = numbered.read(file, hints, str(path), {}, None)
+            raw.provenance["format"] = NAME
+            return raw
         return _of_model(file, hints, str(path))
 
 
@@ -48,76 +49,10 @@ def write(template, path, arrays, hypers):
     os.replace(temporary, str(path))
 
 
-def replace_in(source, arrays, hypers):
-    """Replace arrays, and numbers in the optimizer's config, in an H5 file (a path or a file object)."""
-    import h5py
-
-    with h5py.File(source, "r+") as file:
-        for name, array in arrays.items():
-            file[name][...] = array
-        training = _json(file, "training_config")
-        if training and hypers:
-            described.set_config(training["optimizer_config"], hypers)
-            file.attrs["training_config"] = json.dumps(training).encode("utf-8")
-
-
-class opened:  # noqa: N801 - a context manager
-    """An H5 file, or a file object with one; h5py's errors become errors that name the file."""
-
-    def __init__(self, source, where=None):
-        self.source, self.where = source, where or str(source)
-
-    def __enter__(self):
-        import h5py
-
-        try:
-            self.file = h5py.File(self.source, "r")
-        except (OSError, RuntimeError, ValueError, KeyError) as error:
-            self._refuse(error)
-        return self.file
-
-    def __exit__(self, kind, error, trace):
-        try:
-            self.file.close()
-        except RuntimeError:  # h5py's objects of a damaged file
-            pass
-        if error is not None and not isinstance(error, StateError) and isinstance(error, Exception):
-            self._refuse(error)
-
-    def _refuse(self, error):
-        raise StateError(
-            "The H5 file %s can't be read: %s." % (self.where, str(error) or type(error).__name__),
-            remedy="Copy it again; h5py says where it is damaged.",
-        )
-
-
-def array_of(group, name, where):
-    """The array of a dataset.
-
-    Raises:
-        StateError: it is missing or damaged.
-    """
-    import numpy as np
-
-    try:
-        return np.array(group[name][()])
-    except (OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
-        raise StateError("%s of %s can't be read: %s." % (name, where, error), remedy="Copy the file again.")
-
-
-def _text(value):
-    return value.decode("utf-8") if isinstance(value, bytes) else str(value)
-
-
-def _json(file, name):
-    text = file.attrs.get(name)
-    return {} if text is None else json.loads(_text(text))
-
-
 def _of_model(file, hints, where):
-    training = _json(file, "training_config")
+    training = json_of(file, "training_config")
     optimizer, wrapped = described.unwrapped(training.get("optimizer_config") or {})
-    provenance = {"format": NAME, "file": where, "keras": _text(file.attrs.get("keras_version", ""))}
+    provenance = {"format": NAME, "file": where, "keras": text_of(file.attrs.get("keras_version", ""))}
     if _GROUP not in file:
         raise StateError(
             "%s holds no optimizer state." % where,
@@ -128,7 +63,7 @@ def _of_model(file, hints, where):
             else "Was the model compiled, and saved with include_optimizer=True?",
         )
     group = file[_GROUP]
-    written = [_text(name) for name in group.attrs["weight_names"]]
+    written = [text_of(name) for name in group.attrs["weight_names"]]
     arrays = [array_of(group, name, where) for name in written]
     plain = [name.split(":")[0] for name in written]
     variables = _variables(file)
@@ -152,10 +87,10 @@ def _variables(file):
     found = []
     group = file["model_weights"] if "model_weights" in file else {}
     for layer in group.attrs["layer_names"] if group else ():
-        part = group[_text(layer)]
+        part = group[text_of(layer)]
         for name in part.attrs["weight_names"]:
-            dataset = part[_text(name)]
-            found.append((_text(name).split(":")[0], tuple(dataset.shape), dataset.dtype.name))
+            dataset = part[text_of(name)]
+            found.append((text_of(name).split(":")[0], tuple(dataset.shape), dataset.dtype.name))
     return found
 
 
@@ -234,59 +169,3 @@ def _compiled(plain, arrays, optimizer, variables, hints, rule_name):
     return compiled.raw_state(
         _generation(plain), rule, config, entries, [known.get(path, (path, None, None)) for path in seen]
     )
-
-
-def of_vars(file, hints, where, optimizer, generation):
-    """The `RawState` of ``optimizer/vars`` in a file of Keras 2.12 or newer.
-
-    Args:
-        file: the h5py file.
-        hints: the `Hints`.
-        where: its name, for messages.
-        optimizer: what config.json says about the optimizer, {} where there is none.
-        generation: where known, else None: Keras 3 names its groups, Keras 2 does not.
-    """
-    group = file["optimizer/vars"]
-    if not len(group):
-        raise StateError("%s holds no optimizer state: optimizer/vars is empty." % where)
-    # One that is wrapped has its arrays one group further down.
-    inner = file.get("optimizer/inner_optimizer/vars")
-    scale = None
-    if inner is not None:
-        outer = [array_of(group, str(i), where) for i in range(len(group))]
-        scalars = [a for a in outer if a.shape == ()][-2:]
-        scale = {"scale": float(scalars[1]), "good_steps": int(scalars[0])}
-        group = inner
-    optimizer, _ = described.unwrapped(optimizer)
-    arrays = [array_of(group, str(i), where) for i in range(len(group))]
-    named = group.attrs.get("name")
-    generation = generation or ("keras3" if named is not None else "keras2")
-    config = dict(optimizer.get("config") or {}, **hints.config)
-    shapes = _layer_shapes(file)
-    called = _text(named) if named is not None else ""
-    rule_name = described.compiled_name(optimizer)
-    if rule_name is None and not optimizer and not hints.class_name and called in rules.names():
-        rule_name = called  # Keras 3 itself writes "adam"
-    if rule_name is not None or hints.rule is not None:
-        known = [v[1] for v in hints.variables] if hints.variables else shapes
-        raw = compiled.from_order(generation, compiled.rule_class(hints, rule_name or ""), config, arrays, known, where)
-    else:
-        class_name = hints.class_name or optimizer.get("class_name")
-        class_name = class_name or names.class_name(generation, called + "/", None, hints)
-        raw = positions.raw_state(generation, class_name, config, arrays, hints, where, shapes)
-    raw.loss_scale = scale
-    raw.places = ["%s/%d" % (group.name.lstrip("/"), number) for number in range(len(arrays))]
-    raw.provenance.update(format=NAME, file=where)
-    return raw
-
-
-def _layer_shapes(file):
-    """Shapes of the weights of all layers, in the file's order."""
-    shapes = []
-
-    def visit(name, item):
-        if re.match(r"(_?layers|_tracked).*/vars/\d+$", name) and hasattr(item, "shape"):
-            shapes.append((name, tuple(item.shape)))
-
-    file.visititems(visit)
-    return [shape for _, shape in shapes]

@@ -6,7 +6,7 @@ import os
 import zipfile
 
 from compat_opt.errors import StateError
-from compat_opt.state.files import described, h5
+from compat_opt.state.files import described, h5file, numbered
 from compat_opt.state.files.zipped import first_member
 
 NAME = "keras"
@@ -32,15 +32,15 @@ def read(path, hints):
     version = str(metadata.get("keras_version", ""))
     optimizer = (config.get("compile_config") or {}).get("optimizer") or {}
     keras3 = version.startswith("3.")
-    with h5.opened(io.BytesIO(members[_WEIGHTS]), where + ":" + _WEIGHTS) as file:
-        if "optimizer/vars" not in file:
+    with h5file.opened(io.BytesIO(members[_WEIGHTS]), where + ":" + _WEIGHTS) as file:
+        if numbered.VARS not in file:
             raise StateError(
                 "%s holds no optimizer state." % where,
-                "a group optimizer/vars in its %s" % _WEIGHTS,
+                "a group %s in its %s" % (numbered.VARS, _WEIGHTS),
                 "an optimizer %s.%s" % (optimizer.get("module"), optimizer.get("class_name")) if optimizer else "no optimizer",
                 "It never holds that of a legacy optimizer (OptimizerV2): take H5, or a checkpoint.",
             )
-        raw = h5.of_vars(file, hints, where, optimizer, "keras3" if keras3 else "keras2")
+        raw = numbered.read(file, hints, where, optimizer, "keras3" if keras3 else "keras2")
     raw.provenance.update(format=NAME, keras=version)
     return raw
 
@@ -49,7 +49,7 @@ def write(template, path, arrays, hypers):
     """Write a copy of a ``.keras`` file with other arrays, and other numbers in its config."""
     members = members_of(template)
     weights = io.BytesIO(members[_WEIGHTS])
-    h5.replace_in(weights, arrays, {})
+    h5file.replace_in(weights, arrays, {})
     config = _parsed(members, _CONFIG, str(template))
     optimizer = (config.get("compile_config") or {}).get("optimizer")
     if optimizer and hypers:
