@@ -5,6 +5,8 @@ makes the step on each of them. Here a step belongs to one worker, which compute
 what it does with a variable happens on the device that holds the variable and its slots.
 """
 
+import contextlib
+
 import tensorflow as tf
 
 from compat_opt.adapters.tensorflow_lowering import TensorFlowLowering
@@ -16,6 +18,20 @@ def _classes():
     modules = (tf.distribute, tf.distribute.experimental, tf.compat.v1.distribute.experimental)
     found = [getattr(module, "ParameterServerStrategy", None) for module in modules]
     return tuple(cls for cls in found if cls is not None)
+
+
+@contextlib.contextmanager
+def in_strategy_of(variable):
+    """The scope of the strategy that made `variable`, where there is none around the call.
+
+    State that is built or written outside of the scope would be one copy for all replicas otherwise.
+    """
+    owner = getattr(variable, "distribute_strategy", None) or getattr(variable, "_distribute_strategy", None)
+    if owner is None or tf.distribute.has_strategy():
+        yield
+        return
+    with owner.scope():
+        yield
 
 
 def has_parameter_servers(strategy):

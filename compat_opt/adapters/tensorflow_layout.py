@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from compat_opt.adapters import tensorflow_distribution
 from compat_opt.adapters.slots import first_array
+from compat_opt.adapters.tensorflow_places import Places
 from compat_opt.errors import GradientError, UnsupportedError
 from compat_opt.ops.tensorflow_executor import TensorFlowExecutor
 
@@ -36,6 +37,7 @@ class TensorFlowLayout:
         self.optimizer = optimizer
         self.prefix = optimizer._compat_name
         self.node = tf.Module(name="compat_opt_state")
+        self.node.places = Places(self)
         self._strategy = tf.distribute.get_strategy()
 
     def describe(self):
@@ -55,6 +57,7 @@ class TensorFlowLayout:
             extra["aggregation"] = tf.VariableAggregation.ONLY_FIRST_REPLICA
         with tf.init_scope(), contextlib.ExitStack() as stack:
             if colocate is not None:
+                stack.enter_context(tensorflow_distribution.in_strategy_of(colocate))
                 extended = tf.distribute.get_strategy().extended
                 stack.enter_context(extended.colocate_vars_with(colocate))
             return tf.Variable(initial, name=name, dtype=dtype, trainable=False, **extra)
@@ -104,7 +107,8 @@ class TensorFlowLayout:
         setattr(self.node, "variable_%d" % index, holder)
 
     def check_can_grow(self, core, new):
-        """Variables can be met at any time, except inside a step that is compiled already."""
+        """Variables can be met at any time; a checkpoint that was restored knows who stood in their places."""
+        self.node.places.check_new(core.variables + new)
 
     # Reading and writing
 

@@ -52,10 +52,14 @@ def assert_both(strategy, variables, expected, tolerance=1e-4):
         assert_close(first, wanted, tolerance, "variable %d" % number)
 
 
-def custom_loop(strategy, on, case, sparse=False):
-    """Each replica has its share of the gradients; the step is that of their sum."""
+def custom_loop(strategy, on, case, sparse=False, moves=False):
+    """Each replica has its share of the gradients; the step is that of their sum.
+
+    With `moves`, the second half of the steps is made by another optimizer, which gets the state of the
+    first outside of the strategy's scope.
+    """
     import compat_opt as co
-    from compat_opt import rules
+    from compat_opt import rules, state
 
     name, hypers = CASES[case]
     rule = getattr(rules, name)
@@ -63,13 +67,12 @@ def custom_loop(strategy, on, case, sparse=False):
     run = getattr(strategy, "run", None) or strategy.experimental_run_v2
     with strategy.scope():
         variables = [tf.Variable(value.astype("float32"), name="v%d" % i) for i, value in enumerate(FIRST)]
-        optimizer = on.optimizer(rule, **hypers)
+        optimizer, other = on.optimizer(rule, **hypers), on.optimizer(rule, **hypers)
         optimizer.build(variables)
     vectors = tf.constant(np.stack([row[0] for row in GLOBAL]), tf.float32)
     tables = tf.constant(np.stack([row[1] for row in GLOBAL]), tf.float32)
 
-    @tf.function
-    def step(number):
+    def one_step(number, optimizer):
         def replica():
             which = tf.distribute.get_replica_context().replica_id_in_sync_group
             share = tf.gather(tf.constant(SHARES), which)
@@ -81,7 +84,11 @@ def custom_loop(strategy, on, case, sparse=False):
 
         run(replica)
 
+    step = tf.function(lambda number: one_step(number, optimizer))
     for number in range(len(GLOBAL)):
+        if moves and number == len(GLOBAL) // 2:
+            state.write(other, state.read(optimizer), variables)
+            optimizer, step = other, tf.function(lambda number: one_step(number, other))
         step(tf.constant(number))
     assert_both(strategy, variables, expected[-1])
     count = int(on.value(optimizer.iterations))
@@ -151,6 +158,8 @@ def scenarios():
         found["loop " + case] = lambda s, on, case=case: custom_loop(s, on, case)
     for case in ("momentum", "clipnorm", "ema_overwrite", "accumulation"):
         found["sparse loop " + case] = lambda s, on, case=case: custom_loop(s, on, case, sparse=True)
+    for case in ("shared", "ema_overwrite"):
+        found["moved loop " + case] = lambda s, on, case=case: custom_loop(s, on, case, moves=True)
     for case in ("clipnorm", "weight_decay", "ema_overwrite", "accumulation"):
         found["fit " + case] = lambda s, on, case=case: fit(s, on, case)
     found["fit embedding"] = fit_embedding

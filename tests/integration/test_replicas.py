@@ -10,6 +10,7 @@ import pytest
 NAMES = (
     ["loop " + case for case in "momentum clipnorm global_clipnorm weight_decay ema_overwrite accumulation shared".split()]
     + ["sparse loop " + case for case in "momentum clipnorm ema_overwrite accumulation".split()]
+    + ["moved loop " + case for case in "shared ema_overwrite".split()]
     + ["fit " + case for case in "clipnorm weight_decay ema_overwrite accumulation embedding".split()]
 )
 

@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 
+from compat_opt.errors import StateError
 from compat_opt.rules import SGD, Adam, Nadam
 from compat_opt.testing.compare import assert_close
 from on_target import assert_weights, file_holds_state, own_weights, reference_fit, regression
@@ -107,6 +108,32 @@ def test_checkpoint(on, tmp_path, when):
     on.assert_value(other, on.value(w), 1e-7)
     for actual, expected in zip(restored.get_weights(), optimizer.get_weights()):
         assert_close(actual, expected, 1e-7)
+
+
+@pytest.mark.parametrize("built", [False, True])
+def test_a_checkpoint_from_before_layers_came_or_went_is_refused(on, tmp_path, built):
+    """By number alone the state of one layer would become its neighbour's."""
+    if on.tf is None:
+        pytest.skip("no tf.train.Checkpoint on the backend %s" % on.target.backend)
+    tf = on.tf
+    make = lambda *names: [tf.Variable([1.0, 2.0], name=name) for name in names]  # noqa: E731
+    old, optimizer = make("d1/kernel", "d2/kernel", "d3/kernel"), on.optimizer(Adam, 0.1)
+    on.step(optimizer, *[([1.0, i], w) for i, w in enumerate(old)])
+    path = tf.train.Checkpoint(optimizer=optimizer).save(os.path.join(str(tmp_path), "c"))
+    new, restored = make("d1/kernel", "d3/kernel"), on.optimizer(Adam, 0.1)
+    if built:
+        restored.build(new)
+    with pytest.raises(StateError) as caught:
+        tf.train.Checkpoint(optimizer=restored).restore(path)
+        restored.build(new)
+    assert "the state of d2/kernel in the place of d3/kernel" in str(caught.value)
+    if built:
+        assert not np.any(restored.get_weights()[-1]) and int(on.value(restored.iterations)) == 0
+    renamed, restored = make("dense_7/kernel", "dense_8/kernel", "dense_9/kernel"), on.optimizer(Adam, 0.1)
+    tf.train.Checkpoint(optimizer=restored).restore(path)
+    restored.build(renamed)
+    for actual, expected in zip(restored.get_weights(), optimizer.get_weights()):
+        assert_close(actual, expected, 0)
 
 
 def test_a_checkpoint_of_a_schedule_goes_on_at_its_step(on, tmp_path):

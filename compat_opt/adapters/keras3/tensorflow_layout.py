@@ -4,6 +4,7 @@ import keras
 import tensorflow as tf
 
 from compat_opt.adapters.keras3.layout import VARIABLE_CLASS, KerasVariables
+from compat_opt.adapters.tensorflow_distribution import in_strategy_of
 from compat_opt.adapters.tensorflow_layout import TensorFlowLayout, exact
 
 #: What the adapter has to inherit so that tf.train.Checkpoint takes it, see quirks.NOT_TRACKABLE.
@@ -24,9 +25,10 @@ class Layout(KerasVariables, TensorFlowLayout):
         return tf.fill(shape, exact(value, dtype))
 
     def _placed(self, variable, make):
-        extended = tf.distribute.get_strategy().extended
-        with tf.init_scope(), extended.colocate_vars_with(self.raw(variable)):
-            return make()
+        raw = self.raw(variable)
+        with tf.init_scope(), in_strategy_of(raw):
+            with tf.distribute.get_strategy().extended.colocate_vars_with(raw):
+                return make()
 
     def scalar(self, name, first, dtype):
         """A scalar variable of the optimizer."""
