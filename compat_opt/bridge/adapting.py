@@ -4,7 +4,8 @@ import importlib
 import os
 
 from compat_opt.bridge import hooks, written_for
-from compat_opt.bridge.frameworks import own_classes, target_with
+from compat_opt.adapters import registration
+from compat_opt.bridge.frameworks import keras_of, optimizers_of, own_classes, target_with
 from compat_opt.bridge.loading import PrivateModules, source_of
 from compat_opt.bridge.world import World
 from compat_opt.env import find_target
@@ -48,7 +49,8 @@ def adapt(legacy_class, target=None, uncalled=()):
         location = "%s:%s" % (legacy_class.__module__, legacy_class.__qualname__)
         return load(location, target, written_for=generation, uncalled=uncalled)
     if generation == target.generation:
-        return legacy_class
+        if issubclass(legacy_class, optimizers_of(target).Optimizer):
+            return legacy_class
     key = (legacy_class, target, tuple(uncalled))
     if key not in _ADAPTED:
         _ADAPTED[key] = _make(legacy_class, own, generation, target, uncalled)
@@ -80,7 +82,16 @@ def load(location, target=None, written_for=None, uncalled=()):
         raise ArgumentError(
             "%s is no optimizer class." % location, "a class with the hooks of a Keras optimizer", "class %r" % cls
         )
-    return adapt(cls, target, uncalled)
+    adapted = adapt(cls, target, uncalled)
+    if adapted is cls and target.generation != "optimizer_v2":
+        register(cls, cls, target)
+    return adapted
+
+
+def register(cls, legacy_class, target):
+    """Register a class with the target's Keras, so that load_model finds it without custom_objects."""
+    name = "compat_opt.bridge>%s.%s" % (legacy_class.__module__, legacy_class.__qualname__)
+    registration.register(keras_of(target.namespace), cls, name)
 
 
 def load_class(location, generation=None):
@@ -157,4 +168,6 @@ def _make(legacy_class, own, generation, target, uncalled):
     hooks.check(legacy_class, own, generation, base, uncalled)
     held = importlib.import_module("compat_opt.bridge.held.%s" % generation)
     host = importlib.import_module("compat_opt.bridge.hosts.%s" % target.generation)
-    return host.make(legacy_class, held.Held, target)
+    cls = host.make(legacy_class, held.Held, target)
+    register(cls, legacy_class, target)
+    return cls

@@ -19,7 +19,7 @@ MOVED = (
     Moved("keras/optimizers/optimizer_experimental/optimizer", "2.9-2.11", ("@.optimizers.optimizer", "@.optimizers.optimizer_experimental.optimizer"), "keras 2.12"),
     Moved("keras/utils/generic_utils", "2.0-2.12", ("@.utils.generic_utils",), "keras 2.13"),
     Moved("keras/backend_config", "2.0-2.15", ("@.backend_config",), "tf_keras/src/backend_config.py"),
-    Moved("tensorflow.python.training.training_ops", "2.0-2.11", ("tensorflow.python.training.gen_training_ops",), "removed in 2.12; the generated module has the same names"),
+    Moved("tensorflow.python.training.training_ops", "2.0-2.11", ("tensorflow.python.training.gen_training_ops", "tensorflow.python.ops.gen_training_ops"), "the generated module has the same names"),
     Moved("tensorflow.python.training.tracking.base", "2.0-2.8", ("tensorflow.python.trackable.base",), "2.9 renames the package"),
     Moved("tensorflow.python.training.tracking", "2.0-2.8", ("tensorflow.python.trackable",), "2.9 renames the package"),
 )  # fmt: skip

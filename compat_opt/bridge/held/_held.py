@@ -118,6 +118,8 @@ def _state_of(optimizer, held, seen):
         if isinstance(value, tf.Variable):
             yield value.name.split(":")[0], value
     for name, attribute in vars(optimizer).items():
+        if name.startswith(("_self_", "_unconditional_")):
+            continue  # the lists of TensorFlow's own tracking
         for value in _flat([attribute]):
             if isinstance(value, tf.Variable):
                 yield name.lstrip("_"), value

@@ -2,9 +2,9 @@
 
 import inspect
 
+import numpy as np
 import tensorflow as tf
 
-from compat_opt.adapters import registration
 from compat_opt.bridge.frameworks import keras_of
 from compat_opt.bridge.schedules import for_legacy
 from compat_opt.errors import ArgumentError, HyperError, StateError, UnsupportedError, closest
@@ -36,7 +36,8 @@ class Host:
 
     def get_config(self):
         """The legacy optimizer's own config."""
-        return dict(self._held.optimizer.get_config())
+        config = self._held.optimizer.get_config()
+        return {name: value.item() if isinstance(value, np.generic) else value for name, value in config.items()}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -133,6 +134,10 @@ class Host:
         with tf.init_scope(), self._names():
             self._held.build(raws)
         self._adopt()
+        waiting = self.__dict__.get("_waiting")
+        if waiting is not None:
+            object.__setattr__(self, "_waiting", None)
+            self.set_weights(waiting)
 
     def get_slot(self, var, slot_name):
         """A slot of a model variable."""
@@ -140,26 +145,32 @@ class Host:
 
     def get_weights(self):
         """All state as NumPy arrays, in the order of `variables`."""
-        return [variable.numpy() for variable in self._variables_now()]
+        waiting = self.__dict__.get("_waiting")
+        return [v.numpy() for v in self._variables_now()] if waiting is None else list(waiting)
 
     def set_weights(self, weights):
         """Set all state from arrays in the order of `variables`, or of the legacy class's own list.
 
+        Before the first build they wait for it.
+
         Raises:
             StateError: their number or a shape differs; nothing is changed.
         """
-        weights, variables = list(weights), self._variables_now()
+        weights, variables = [np.asarray(weight) for weight in weights], self._variables_now()
+        if not self._order:
+            object.__setattr__(self, "_waiting", weights)
+            return
         own = getattr(self._held.optimizer, "weights", ())
         if len(weights) != len(variables) and len(weights) == len(own):
             variables = list(own)
         shapes = [tuple(variable.shape) for variable in variables]
-        given = [tuple(getattr(weight, "shape", ())) for weight in weights]
+        given = [weight.shape for weight in weights]
         if shapes != given:
             raise StateError(
                 "The weights do not fit the state of %s." % type(self).__name__,
                 "%d arrays with shapes %s" % (len(shapes), shapes),
                 "%d arrays with shapes %s" % (len(given), given),
-                "" if self._order else "Call build(variables) first: state is made when the variables are known.",
+                "Is the model the one that the weights were saved with?",
             )
         for variable, weight in zip(variables, weights):
             variable.assign(tf.cast(weight, variable.dtype))
@@ -222,7 +233,7 @@ def clipping(name):
 
 
 def make_class(host_class, native, legacy_class, held_class, target):
-    """A host class for one legacy class, registered with the target's Keras."""
+    """A host class for one legacy class."""
     members = {
         "__doc__": "%s\n\n    %s.%s, held by an optimizer for %s.\n    "
         % (inspect.getdoc(legacy_class) or legacy_class.__name__, legacy_class.__module__, legacy_class.__qualname__, target.describe()),
@@ -236,10 +247,7 @@ def make_class(host_class, native, legacy_class, held_class, target):
         members[name] = option(name)
     for name in ("clipnorm", "clipvalue", "global_clipnorm"):
         members[name] = clipping(name)
-    cls = type(legacy_class.__name__, (host_class, native), members)
-    name = "compat_opt.bridge>%s.%s" % (legacy_class.__module__, legacy_class.__qualname__)
-    registration.register(keras_of(target.namespace), cls, name)
-    return cls
+    return type(legacy_class.__name__, (host_class, native), members)
 
 
 def _is_schedule(value):
