@@ -165,7 +165,7 @@ def _make(legacy_class, own, generation, target, uncalled):
             target.describe(),
         )
     base = next(b for b in legacy_class.__mro__ if b not in own)
-    hooks.check(legacy_class, own, generation, base, uncalled)
+    hooks.check(legacy_class, own, generation, base, target, uncalled)
     held = importlib.import_module("compat_opt.bridge.held.%s" % generation)
     host = importlib.import_module("compat_opt.bridge.hosts.%s" % target.generation)
     cls = host.make(legacy_class, held.Held, target)

@@ -29,6 +29,7 @@ class PrivateModules:
         self.packages = set(packages)
         self.path = path
         self.modules = {}
+        self._bare = {}
         self._lock = threading.RLock()
         self.builtins = dict(vars(builtins), __import__=self._import)
 
@@ -63,20 +64,31 @@ class PrivateModules:
         with self._lock:
             self.modules[name] = module
             try:
-                with open(file, "rb") as source:
-                    code = compile(source.read(), file, "exec", dont_inherit=True)
-                exec(code, vars(module))
+                self._run(module, file)
             except BaseException:
                 del self.modules[name]
                 raise
         return module
 
     def bare_package(self, name, folder):
-        """A package whose __init__ is not run: the parent of a file that is loaded alone."""
+        """A package whose __init__ runs only if a name of it is imported: the parent of a file that is loaded alone."""
         module = self._new(name, None, [folder])
+        self._bare[name] = os.path.join(folder, "__init__.py")
         self.modules[name] = module
         self.packages.add(name.split(".")[0])
         return module
+
+    def _complete(self, module):
+        """Run the __init__ of a bare package after all."""
+        file = self._bare.pop(module.__name__, None)
+        if file is not None:
+            module.__file__ = file
+            self._run(module, file)
+
+    def _run(self, module, file):
+        with open(file, "rb") as source:
+            code = compile(source.read(), file, "exec", dont_inherit=True)
+        exec(code, vars(module))
 
     def _new(self, name, file, locations):
         module = types.ModuleType(name)
@@ -124,6 +136,7 @@ class PrivateModules:
                     except ModuleNotFoundError as error:
                         if error.name != "%s.%s" % (name, item):
                             raise
+                        self._complete(module)
             return module
         if isinstance(module, types.ModuleType) and not isinstance(module, (Facade, Optimizers)):
             if any(item != "*" and self.world.answer("%s.%s" % (name, item)) is not None for item in fromlist):

@@ -12,7 +12,10 @@ class HeldOptimizer:
 
     Attributes:
         optimizer: the legacy optimizer.
+        gradients_given: whether apply() stands for minimize(), so that gradient hooks have to run in it.
     """
+
+    gradients_given = False
 
     def __init__(self, optimizer):
         self.optimizer = optimizer
@@ -69,7 +72,7 @@ class HeldOptimizer:
         """{name: tf.Variable} of all state, in an order that construction alone decides."""
         found, seen = {}, {id(variable) for variable in self.model_variables}
         for name, value in _state_of(self.optimizer, self, seen):
-            if id(value) not in seen:
+            if id(value) not in seen and type(value).__name__ != "_UnreadVariable":  # what assign() returns in a graph
                 seen.add(id(value))
                 found[_unused(name, found)] = value
         return found
@@ -78,6 +81,11 @@ class HeldOptimizer:
     def iterations(self):
         """The variable that counts steps."""
         return self.optimizer.iterations
+
+    @property
+    def rate_name(self):
+        """The attribute with the learning rate; the oldest classes have "lr" only."""
+        return "learning_rate" if hasattr(self.optimizer, "learning_rate") else "lr"
 
     def get_slot(self, variable, name):
         """A slot's tf.Variable."""

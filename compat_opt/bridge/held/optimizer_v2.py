@@ -1,7 +1,5 @@
 """OptimizerV2 subclasses."""
 
-import tensorflow as tf
-
 from compat_opt.bridge.frameworks import own_classes
 from compat_opt.bridge.held._held import HeldOptimizer
 from compat_opt.errors import UnsupportedError
@@ -26,7 +24,7 @@ class Held(HeldOptimizer):
 
     def apply(self, pairs, aggregate=True):
         """The class's own apply_gradients, after its own gradient hooks."""
-        if isinstance(self.optimizer, _marker()):
+        if self.gradients_given and isinstance(self.optimizer, GivenGradients):
             pairs = self._through_gradient_hooks(pairs)
         options = {} if aggregate else {"experimental_aggregate_gradients": False}
         return self.optimizer.apply_gradients(pairs, **options)
@@ -54,10 +52,6 @@ class GivenGradients:
     """Marks classes that `Held.prepared` made."""
 
 
-def _marker():
-    return GivenGradients
-
-
 def _given_gradients(cls):
     base = next(b for b in cls.__mro__ if "_resource_apply_dense" in vars(b) and b not in own_classes(cls))
     while "_compute_gradients" not in vars(base):
@@ -81,5 +75,3 @@ def _given_gradients(cls):
 
     return Given
 
-
-__all__ = ["Held", "tf"]

@@ -95,24 +95,20 @@ class Host:
     @property
     def learning_rate(self):
         """The learning rate: a variable, or the schedule's value at the present step."""
-        rate = self._held.optimizer.learning_rate
+        rate = getattr(self._held.optimizer, self._held.rate_name)
         if isinstance(rate, tf.Variable):
             return self._shown(rate)
         return rate(self._held.iterations) if _is_schedule(rate) else rate
 
     @learning_rate.setter
     def learning_rate(self, value):
-        if "_held" not in self.__dict__:
+        held = self.__dict__.get("_held")
+        if "_native_started" not in self.__dict__:
             return  # Keras's constructor
-        held = self._held
-        if "learning_rate" in held.hypers():
-            self._set_hyper_value("learning_rate", value)
+        if held.rate_name in held.hypers():
+            self._set_hyper_value(held.rate_name, value)
         else:
-            rate = held.optimizer.learning_rate
-            if isinstance(rate, tf.Variable) and not callable(value):
-                rate.assign(tf.cast(value, rate.dtype))
-            else:
-                held.optimizer.learning_rate = value
+            setattr(held.optimizer, held.rate_name, for_legacy(value, type(self).target))
 
     @property
     def lr(self):

@@ -50,6 +50,7 @@ class Keras3Host(Host, *TRACKABLE_BASES):
         native.__init__(learning_rate=_no_rate, name=name.replace("/", "_"))
         object.__setattr__(self, "_native_started", True)
         object.__setattr__(self, "_scale", None)
+        self._held.gradients_given = True  # Model.fit calls apply_gradients, never minimize
 
     def _adopt(self):
         node = self.__dict__.get("_node")
