@@ -21,6 +21,8 @@ import traceback
 import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+#: What some of the packages import, beside TensorFlow.
+SUPPORT = (("typeguard", "2.13.3"), ("tabulate", "0.9.0"), ("colorama", "0.4.6"), ("gin-config", "0.5.0"), ("py-cpuinfo", "9.0.0"))
 HOOKS = (
     "_resource_apply_dense _resource_apply_sparse apply_gradients update_step get_updates "
     "_prepare_local _prepare _create_slots _decayed_lr _compute_gradients"
@@ -39,7 +41,7 @@ def folder_of(row, packages):
 
 def fetch(arguments):
     """Install each package, without what it depends on, with the command given by --installer."""
-    wanted = sorted({(row["package"], row["version"]) for row in classes()} | {("typeguard", "2.13.3")})
+    wanted = sorted({(row["package"], row["version"]) for row in classes()} | set(SUPPORT))
     for package, version in wanted:
         folder = os.path.join(arguments.packages, "%s-%s" % (package, version))
         if not os.path.isdir(folder):
@@ -55,7 +57,7 @@ def run(arguments):
     """Every class in this environment; writes what it did to a JSON file."""
     import tensorflow as tf
 
-    sys.path.append(os.path.join(arguments.packages, "typeguard-2.13.3"))
+    sys.path += [os.path.join(arguments.packages, "%s-%s" % item) for item in SUPPORT]
     found = {"tensorflow": tf.__version__, "plain": arguments.plain, "classes": {}}
     if os.path.exists(arguments.out):
         with open(arguments.out) as file:
@@ -119,11 +121,15 @@ def maker(row, folder, plain):
     file, _, name = row["location"].partition(":")
     names = {"tf": tf}
     if plain:
+        names["adam"] = getattr(tf.keras.optimizers, "legacy", tf.keras.optimizers).Adam
         cls = getattr(plain_module(folder, file), name)
     else:
         from compat_opt import bridge
 
         uncalled = tuple(filter(None, row["uncalled"].split(",")))
+        from compat_opt.bridge.frameworks import optimizers_of, target_with
+
+        names["adam"] = optimizers_of(target_with("optimizer_v2")).Adam
         cls = bridge.load(os.path.join(folder, file) + ":" + name, uncalled=uncalled)
     return lambda: cls(**eval(row["arguments"] or "{}", names))
 

@@ -2,11 +2,12 @@
 
 import importlib
 import os
+import sys
 
 from compat_opt.bridge import hooks, written_for
 from compat_opt.adapters import registration
 from compat_opt.bridge.frameworks import keras_of, optimizers_of, own_classes, target_with
-from compat_opt.bridge.loading import PrivateModules, source_of
+from compat_opt.bridge.loading import PrivateModules, RunFirst, source_of
 from compat_opt.bridge.world import World
 from compat_opt.env import find_target
 from compat_opt.errors import ArgumentError, UnsupportedError
@@ -105,8 +106,7 @@ def load_class(location, generation=None):
     if generation is None:
         with open(file, encoding="utf-8") as source:
             generation = written_for.of_source(source.read(), class_name.split(".")[0]) or "optimizer_v2"
-    modules = PrivateModules(World(generation, target_with(generation)), [name.split(".")[0]])
-    module = _load_module(modules, name, file, package)
+    module = _load_module(World(generation, target_with(generation)), name, file, package)
     found = module
     for part in class_name.split("."):
         found = getattr(found, part, None)
@@ -118,13 +118,23 @@ def load_class(location, generation=None):
     return found
 
 
-def _load_module(modules, name, file, package):
+def _load_module(world, name, file, package, run_first=()):
+    if package is None and os.path.basename(file) == name + ".py":
+        return PrivateModules(world, [name]).execute(name, file)
     if package is None:
-        return modules.load(name) if not file.endswith(name + ".py") else modules.execute(name, file)
+        return PrivateModules(world, [name.split(".")[0]]).load(name)
     names, folder = package
-    for count in range(1, len(names) + 1):
-        modules.bare_package(".".join(names[:count]), os.path.join(folder, *names[:count]))
-    return modules.load(".".join(names + [name]))
+    modules = PrivateModules(world, [names[0]], [folder] + sys.path)
+    try:
+        for count in range(1, len(names) + 1):
+            parent = ".".join(names[:count])
+            if parent in run_first:
+                modules.load(parent)
+            else:
+                modules.bare_package(parent, os.path.join(folder, *names[:count]))
+        return modules.load(".".join(names + [name]))
+    except RunFirst as needed:
+        return _load_module(world, name, file, package, tuple(run_first) + (needed.package,))
 
 
 def _runs_as(cls):

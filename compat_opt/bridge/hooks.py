@@ -16,7 +16,7 @@ CALLED = {
         add_slot add_weight get_slot get_slot_names get_config from_config
         get_weights set_weights variables weights iterations learning_rate lr
         clipnorm clipvalue global_clipnorm gradient_transformers gradient_aggregator
-        _compute_gradients _get_gradients _clip_gradients
+        minimize _compute_gradients _get_gradients _clip_gradients
         _call_if_callable _var_key _resource_scatter_operate
         """.split()
     ),
@@ -55,7 +55,6 @@ BY_MINIMIZE = frozenset(["minimize", "_transform_loss", "compute_gradients", "_a
 #: Steps of a training loop in which an API had a part that a host's API leaves to the model.
 LOST = {
     "optimizer_v2": {
-        "minimize": "Model.fit of Keras 3 takes the gradients itself and calls apply_gradients",
         "_transform_loss": "Model.fit of Keras 3 takes the gradients itself",
         "get_gradients": "Model.fit takes the gradients itself; OptimizerV2's own fit did not call it either",
         "get_updates": "it is called in graphs of TensorFlow 1 only",

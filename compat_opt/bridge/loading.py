@@ -15,6 +15,28 @@ import types
 from compat_opt.bridge.world import Facade, Optimizers
 
 
+class RunFirst(BaseException):
+    """A bare package whose __init__ has to run before its modules. Not an Exception: legacy code may catch these."""
+
+    def __init__(self, package):
+        super().__init__(package)
+        self.package = package
+
+
+class SysModules(dict):
+    """sys.modules as legacy code sees it: what it writes there stays there."""
+
+    def __missing__(self, name):
+        return sys.modules[name]
+
+    def __contains__(self, name):
+        return dict.__contains__(self, name) or name in sys.modules
+
+    def get(self, name, default=None):
+        """The module called `name`, written here or the process's."""
+        return self[name] if name in self else default
+
+
 class PrivateModules:
     """Modules that were loaded in one world.
 
@@ -31,6 +53,8 @@ class PrivateModules:
         self.modules = {}
         self._bare = {}
         self._lock = threading.RLock()
+        self.sys = Facade("sys", world, sys)
+        self.sys.modules = SysModules()
         self.builtins = dict(vars(builtins), __import__=self._import)
 
     def load(self, name):
@@ -66,24 +90,20 @@ class PrivateModules:
             try:
                 self._run(module, file)
             except BaseException:
-                del self.modules[name]
+                self.modules.pop(name, None)
                 raise
         return module
 
     def bare_package(self, name, folder):
-        """A package whose __init__ runs only if a name of it is imported: the parent of a file that is loaded alone."""
+        """A package whose __init__ is not run: the parent of a file that is loaded alone.
+
+        Where the code imports a name of it that only the __init__ makes, `RunFirst` is raised.
+        """
         module = self._new(name, None, [folder])
-        self._bare[name] = os.path.join(folder, "__init__.py")
+        self._bare[name] = os.path.getsize(os.path.join(folder, "__init__.py")) > 0
         self.modules[name] = module
         self.packages.add(name.split(".")[0])
         return module
-
-    def _complete(self, module):
-        """Run the __init__ of a bare package after all."""
-        file = self._bare.pop(module.__name__, None)
-        if file is not None:
-            module.__file__ = file
-            self._run(module, file)
 
     def _run(self, module, file):
         with open(file, "rb") as source:
@@ -107,6 +127,10 @@ class PrivateModules:
 
     def _find(self, name):
         """The module or object at a path that is private or answered, else None."""
+        if dict.__contains__(self.sys.modules, name):
+            return dict.__getitem__(self.sys.modules, name)
+        if name == "sys":
+            return self.sys
         if name in self.modules:
             return self.modules[name]
         if self._is_private(name):
@@ -136,7 +160,8 @@ class PrivateModules:
                     except ModuleNotFoundError as error:
                         if error.name != "%s.%s" % (name, item):
                             raise
-                        self._complete(module)
+                        if self._bare.get(name):
+                            raise RunFirst(name)
             return module
         if isinstance(module, types.ModuleType) and not isinstance(module, (Facade, Optimizers)):
             if any(item != "*" and self.world.answer("%s.%s" % (name, item)) is not None for item in fromlist):

@@ -22,10 +22,15 @@ MOVED = (
     Moved("tensorflow.python.training.training_ops", "2.0-2.11", ("tensorflow.python.training.gen_training_ops", "tensorflow.python.ops.gen_training_ops"), "the generated module has the same names"),
     Moved("tensorflow.python.training.tracking.base", "2.0-2.8", ("tensorflow.python.trackable.base",), "2.9 renames the package"),
     Moved("tensorflow.python.training.tracking", "2.0-2.8", ("tensorflow.python.trackable",), "2.9 renames the package"),
+    Moved("tensorflow.python.array_ops", "2.0-2.2", ("tensorflow.python.ops.array_ops",), "tensorflow/python/__init__.py imported them all"),
+    Moved("tensorflow.python.control_flow_ops", "2.0-2.2", ("tensorflow.python.ops.control_flow_ops",), "tensorflow/python/__init__.py imported them all"),
+    Moved("tensorflow.python.math_ops", "2.0-2.2", ("tensorflow.python.ops.math_ops",), "tensorflow/python/__init__.py imported them all"),
+    Moved("tensorflow.python.state_ops", "2.0-2.2", ("tensorflow.python.ops.state_ops",), "tensorflow/python/__init__.py imported them all"),
 )  # fmt: skip
 
 #: Paths of modules, below any root of Keras, that no Keras of today has; `world.stand_ins` answers them.
 GONE = {
     "legacy/interfaces": "Keras 2.0-2.3: decorators that translate arguments of Keras 1",
     "legacy": "Keras 2.0-2.3: the package of legacy/interfaces",
+    "wrappers": "Keras 2.0-2.3: scikit-learn classes; packages list it beside the modules that they use",
 }

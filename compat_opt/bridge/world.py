@@ -8,6 +8,7 @@ import types
 
 from compat_opt.bridge.frameworks import keras_of, optimizers_of, private_root
 from compat_opt.bridge.quirks import GONE, MOVED
+from compat_opt.errors import ArgumentError
 
 #: Paths under which Keras was or is importable, the longest first.
 KERAS_ROOTS = (
@@ -165,8 +166,10 @@ class Optimizers(types.ModuleType):
         world = vars(self)["_world"]
         if self.base(name) is not None:
             return self.base(name)
-        if world.generation in ("optimizer_v2", "get_updates") and name in ("get", "deserialize"):
+        if world.generation == "optimizer_v2" and name in ("get", "deserialize"):
             return _legacy_first(getattr(world.keras.optimizers, name))
+        if world.generation == "get_updates" and name in ("get", "deserialize"):
+            return _by_name(self._bases)
         for module in (world.keras.optimizers, self._bases):
             if hasattr(module, name):
                 return getattr(module, name)
@@ -193,11 +196,29 @@ def _legacy_first(function):
     return get
 
 
+def _by_name(bases):
+    """optimizers.get or deserialize of multi-backend Keras."""
+
+    def get(identifier, custom_objects=None):
+        if isinstance(identifier, str):
+            identifier = {"class_name": identifier, "config": {}}
+        if not isinstance(identifier, dict):
+            return identifier
+        wanted = identifier["class_name"]
+        classes = {name.lower(): value for name, value in vars(bases).items() if isinstance(value, type)}
+        classes.update({name.lower(): value for name, value in (custom_objects or {}).items()})
+        if wanted.lower() not in classes:
+            raise ArgumentError("Keras before tf.keras has no such optimizer.", received="%r" % wanted)
+        return classes[wanted.lower()].from_config(identifier["config"])
+
+    return get
+
+
 def stand_in(name):
     """A module for one that no Keras of today has: its decorators leave what they decorate as it is."""
     module = types.ModuleType("keras." + name)
     if name == "legacy":
         module.interfaces = stand_in("legacy.interfaces")
-    else:
+    elif name == "legacy.interfaces":
         module.legacy_get_updates_support = lambda function: function
     return module

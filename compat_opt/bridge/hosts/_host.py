@@ -27,6 +27,7 @@ class Host:
         args = [for_legacy(value, cls.target) for value in args]
         kwargs = {name: for_legacy(value, cls.target) for name, value in kwargs.items()}
         self._start(cls.held_class.prepared(cls.legacy_class)(*args, **kwargs))
+        object.__setattr__(self, "_given", _by_parameter(cls.legacy_class, args, kwargs))
 
     def _start(self, legacy):
         held = type(self).held_class(legacy)
@@ -35,8 +36,8 @@ class Host:
         self._start_native(getattr(legacy, "_name", None) or type(legacy).__name__)
 
     def get_config(self):
-        """The legacy optimizer's own config."""
-        config = self._held.optimizer.get_config()
+        """The legacy optimizer's own config, and constructor arguments that it leaves out."""
+        config = dict(self.__dict__.get("_given", {}), **self._held.optimizer.get_config())
         return {name: value.item() if isinstance(value, np.generic) else value for name, value in config.items()}
 
     @classmethod
@@ -48,7 +49,9 @@ class Host:
         names = inspect.signature(legacy_class.from_config).parameters
         options = {"custom_objects": custom_objects} if "custom_objects" in names else {}
         host = cls.__new__(cls)
+        given = _by_parameter(cls.legacy_class, (), config)
         host._start(legacy_class.from_config(config, **options))
+        object.__setattr__(host, "_given", given)
         return host
 
     # Attributes
@@ -244,6 +247,23 @@ def make_class(host_class, native, legacy_class, held_class, target):
     for name in ("clipnorm", "clipvalue", "global_clipnorm"):
         members[name] = clipping(name)
     return type(legacy_class.__name__, (host_class, native), members)
+
+
+def _by_parameter(legacy_class, args, kwargs):
+    """{parameter: argument} of a constructor call, as far as JSON can hold it; not what **kwargs takes."""
+    signature = inspect.signature(legacy_class.__init__)
+    named = [p.name for p in signature.parameters.values() if p.kind == p.POSITIONAL_OR_KEYWORD or p.kind == p.KEYWORD_ONLY]
+    given = dict(zip(named[1:], args))
+    given.update((name, value) for name, value in kwargs.items() if name in named)
+    return {name: value for name, value in given.items() if _is_plain(value)}
+
+
+def _is_plain(value):
+    if isinstance(value, (list, tuple)):
+        return all(_is_plain(item) for item in value)
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
+    return value is None or isinstance(value, (bool, int, float, str))
 
 
 def _is_schedule(value):
