@@ -22,7 +22,7 @@ import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 #: What some of the packages import, beside TensorFlow.
-SUPPORT = (("typeguard", "2.13.3"), ("tabulate", "0.9.0"), ("colorama", "0.4.6"), ("gin-config", "0.5.0"), ("py-cpuinfo", "9.0.0"))
+SUPPORT = (("typeguard", "2.13.3"), ("tabulate", "0.9.0"), ("colorama", "0.4.6"), ("gin-config", "0.5.0"), ("py-cpuinfo", "9.0.0"), ("pyyaml", "6.0.2"), ("setuptools", "69.5.1"))
 HOOKS = (
     "_resource_apply_dense _resource_apply_sparse apply_gradients update_step get_updates "
     "_prepare_local _prepare _create_slots _decayed_lr _compute_gradients"
@@ -81,7 +81,8 @@ def name_of(row):
 def outcome(row, arguments, tf):
     """What one class did: for each model a trajectory, the hooks that ran, and whether its state came back."""
     folder = folder_of(row, arguments.packages)
-    before, modules = list(sys.path), set(sys.modules)
+    before, modules, environ = list(sys.path), set(sys.modules), dict(os.environ)
+    os.environ.update(item.split("=") for item in filter(None, row["environ"].split(",")))
     sys.path.insert(0, folder)
     result = {"trajectory": {}, "hooks": [], "restored": None}
     try:
@@ -100,6 +101,8 @@ def outcome(row, arguments, tf):
         result["dense"] = result["embedding"] = message(error, arguments)
     finally:
         sys.path[:] = before
+        os.environ.clear()
+        os.environ.update(environ)
         for name in set(sys.modules) - modules:
             if str(getattr(sys.modules[name], "__file__", "")).startswith(folder):
                 del sys.modules[name]

@@ -24,13 +24,21 @@ class RunFirst(BaseException):
 
 
 class SysModules(dict):
-    """sys.modules as legacy code sees it: what it writes there stays there."""
+    """sys.modules as legacy code sees it: what it writes there stays there.
+
+    Args:
+        private: the modules that were loaded privately.
+    """
+
+    def __init__(self, private):
+        super().__init__()
+        self._private = private
 
     def __missing__(self, name):
-        return sys.modules[name]
+        return self._private[name] if name in self._private else sys.modules[name]
 
     def __contains__(self, name):
-        return dict.__contains__(self, name) or name in sys.modules
+        return dict.__contains__(self, name) or name in self._private or name in sys.modules
 
     def get(self, name, default=None):
         """The module called `name`, written here or the process's."""
@@ -54,7 +62,7 @@ class PrivateModules:
         self._bare = {}
         self._lock = threading.RLock()
         self.sys = Facade("sys", world, sys)
-        self.sys.modules = SysModules()
+        self.sys.modules = SysModules(self.modules)
         self.builtins = dict(vars(builtins), __import__=self._import)
 
     def load(self, name):
@@ -76,6 +84,8 @@ class PrivateModules:
             if spec is None:
                 raise ModuleNotFoundError("No module named %r" % name, name=name)
             module = self.execute(name, spec.origin, spec.submodule_search_locations)
+            if dict.__contains__(self.sys.modules, name):  # it put something else in its place
+                module = self.modules[name] = dict.__getitem__(self.sys.modules, name)
             if parent:
                 setattr(self.modules[parent], last, module)
             return module

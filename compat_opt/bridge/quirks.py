@@ -28,6 +28,20 @@ MOVED = (
     Moved("tensorflow.python.state_ops", "2.0-2.2", ("tensorflow.python.ops.state_ops",), "tensorflow/python/__init__.py imported them all"),
 )  # fmt: skip
 
+#: Modules that have lost names: where these are now. Source: the modules of each TensorFlow release.
+LOST_NAMES = {
+    "tensorflow.python.ops": ("tensorflow.python.framework.ops",),  # `from tensorflow.python import ops`, 2.0-2.2
+    "tensorflow.python.framework.ops": ("tensorflow.python.framework.tensor", "tensorflow"),  # Tensor, 2.15
+    "tensorflow.python.ops.control_flow_ops": (
+        "tensorflow.python.ops.cond",  # 2.13
+        "tensorflow.python.ops.while_loop",
+        "tensorflow.python.ops.control_flow_assert",
+        "tensorflow.python.ops.control_flow_case",
+    ),
+    "tensorflow.python.ops.math_ops": ("tensorflow.math", "tensorflow"),
+    "tensorflow.python.ops.array_ops": ("tensorflow",),
+}
+
 #: Paths of modules, below any root of Keras, that no Keras of today has; `world.stand_ins` answers them.
 GONE = {
     "legacy/interfaces": "Keras 2.0-2.3: decorators that translate arguments of Keras 1",

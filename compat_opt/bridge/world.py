@@ -7,7 +7,7 @@ import importlib
 import types
 
 from compat_opt.bridge.frameworks import keras_of, optimizers_of, private_root
-from compat_opt.bridge.quirks import GONE, MOVED
+from compat_opt.bridge.quirks import GONE, LOST_NAMES, MOVED
 from compat_opt.errors import ArgumentError
 
 #: Paths under which Keras was or is importable, the longest first.
@@ -29,11 +29,18 @@ SECOND_NAMES = ("optimizers", "initializers", "losses", "metrics")
 
 
 class Facade(types.ModuleType):
-    """A module as legacy code sees it: answered names first, the real module's after them."""
+    """A module as legacy code sees it: answered names first, the real module's after them.
 
-    def __init__(self, path, world, real):
+    Args:
+        path: its dotted path.
+        world: the `World` that answers names.
+        real: the real module.
+        more: paths of modules in which names are looked up that the real one has not.
+    """
+
+    def __init__(self, path, world, real, more=()):
         super().__init__(path)
-        vars(self).update(_path=path, _world=world, _real=real)
+        vars(self).update(_path=path, _world=world, _real=real, _more=more)
         for name in ("__version__", "__path__", "__file__"):
             if hasattr(real, name):
                 vars(self)[name] = getattr(real, name)
@@ -44,6 +51,11 @@ class Facade(types.ModuleType):
             return answer
         if name.startswith("__"):
             raise AttributeError(name)
+        for path in self._more:
+            if not hasattr(self._real, name):
+                other = _exists(path)
+                if hasattr(other, name):
+                    return getattr(other, name)
         return getattr(self._real, name)
 
     def __dir__(self):
@@ -89,6 +101,8 @@ class World:
         if len(parts) == 2 and parts[0] == "tensorflow" and parts[1] in SECOND_NAMES:
             return self.below_keras(parts[1], "tensorflow.keras")
         moved = {record.old: record for record in MOVED}.get(path)
+        if path in LOST_NAMES:
+            return Facade(path, self, importlib.import_module(path), LOST_NAMES[path])
         if moved is None:
             known = [record.old for record in MOVED if record.old.startswith(path + ".")]
             return Facade(path, self, importlib.import_module(path)) if known and _exists(path) else None

@@ -6,6 +6,9 @@ import tensorflow as tf
 
 from compat_opt.bridge.frameworks import own_classes
 
+#: Starts of the names of attributes in which TensorFlow keeps track of others.
+TRACKING = ("_self_", "_unconditional_")
+
 
 class HeldOptimizer:
     """A legacy optimizer on its real base, which updates the host's variables.
@@ -51,7 +54,7 @@ class HeldOptimizer:
     def makes_state_in_steps(self):
         """Whether the legacy code may make variables that only a step makes."""
         overrides = any("apply_gradients" in vars(base) for base in own_classes(type(self.optimizer)))
-        return overrides or any(is_optimizer(v) for v in _flat(vars(self.optimizer).values()))
+        return overrides or bool(inner_optimizers(self.optimizer))
 
     def _trace(self, variables):
         """Trace a step without running it: whatever variables it makes then have their first values."""
@@ -71,7 +74,7 @@ class HeldOptimizer:
     def state(self):
         """{name: tf.Variable} of all state, in an order that construction alone decides."""
         found, seen = {}, {id(variable) for variable in self.model_variables}
-        for name, value in _state_of(self.optimizer, self, seen):
+        for name, value in _state_of(self.optimizer, seen):
             if id(value) not in seen and type(value).__name__ != "_UnreadVariable":  # what assign() returns in a graph
                 seen.add(id(value))
                 found[_unused(name, found)] = value
@@ -97,6 +100,15 @@ def is_optimizer(value):
     return hasattr(value, "apply_gradients") or hasattr(value, "get_updates")
 
 
+def inner_optimizers(optimizer):
+    """The optimizers that an optimizer keeps in attributes, also in lists and dicts."""
+    found = []
+    for name, value in vars(optimizer).items():
+        if not name.startswith(TRACKING):
+            found += [inner for inner in _flat([value]) if is_optimizer(inner) and not isinstance(inner, (type, tf.Module))]
+    return found
+
+
 def _flat(values):
     for value in values:
         if isinstance(value, dict):
@@ -109,7 +121,7 @@ def _flat(values):
             yield value
 
 
-def _state_of(optimizer, held, seen):
+def _state_of(optimizer, seen):
     """(name, variable) of one optimizer and of those inside of it."""
     if id(optimizer) in seen:
         return
@@ -126,14 +138,14 @@ def _state_of(optimizer, held, seen):
         if isinstance(value, tf.Variable):
             yield value.name.split(":")[0], value
     for name, attribute in vars(optimizer).items():
-        if name.startswith(("_self_", "_unconditional_")):
-            continue  # the lists of TensorFlow's own tracking
+        if name.startswith(TRACKING):
+            continue
         for value in _flat([attribute]):
             if isinstance(value, tf.Variable):
                 yield name.lstrip("_"), value
-            elif is_optimizer(value) and not isinstance(value, (type, tf.Module)):
-                for inner in _state_of(value, held, seen):
-                    yield inner
+    for inner in inner_optimizers(optimizer):
+        for item in _state_of(inner, seen):
+            yield item
 
 
 def _unused(name, taken):

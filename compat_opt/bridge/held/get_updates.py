@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from compat_opt.bridge.frameworks import own_classes
-from compat_opt.bridge.held._held import HeldOptimizer
+from compat_opt.bridge.held._held import HeldOptimizer, inner_optimizers
 from compat_opt.errors import UnsupportedError
 
 
@@ -25,7 +25,7 @@ class Held(HeldOptimizer):
             _given = None
 
             def get_gradients(self, loss, params):
-                return _clipped(self, list(self._given))
+                return _clipped(self, [self._given[id(param)] for param in params])
 
         return type(cls.__name__, (cls, Given), {"__module__": cls.__module__})
 
@@ -60,7 +60,10 @@ class Held(HeldOptimizer):
                     inside.clear()
                 return self._made[len(asked) - 1]
 
-            self.optimizer._given = gradients
+            given = {id(variable): gradient for variable, gradient in zip(variables, gradients)}
+            self.optimizer._given = given
+            for inner in inner_optimizers(self.optimizer):
+                inner.get_gradients = lambda loss, params: _clipped(inner, [given[id(param)] for param in params])
             with tf.variable_creator_scope(creator):
                 self.optimizer.get_updates(None, list(variables))
             self.optimizer._given = None

@@ -6,6 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from compat_opt.bridge.frameworks import keras_of
+from compat_opt.bridge.legacy_code import legacy_code
 from compat_opt.bridge.schedules import for_legacy
 from compat_opt.errors import ArgumentError, HyperError, StateError, UnsupportedError, closest
 
@@ -26,7 +27,9 @@ class Host:
         cls = type(self)
         args = [for_legacy(value, cls.target) for value in args]
         kwargs = {name: for_legacy(value, cls.target) for name, value in kwargs.items()}
-        self._start(cls.held_class.prepared(cls.legacy_class)(*args, **kwargs))
+        with legacy_code():
+            legacy = cls.held_class.prepared(cls.legacy_class)(*args, **kwargs)
+        self._start(legacy)
         object.__setattr__(self, "_given", _by_parameter(cls.legacy_class, args, kwargs))
 
     def _start(self, legacy):
@@ -50,7 +53,9 @@ class Host:
         options = {"custom_objects": custom_objects} if "custom_objects" in names else {}
         host = cls.__new__(cls)
         given = _by_parameter(cls.legacy_class, (), config)
-        host._start(legacy_class.from_config(config, **options))
+        with legacy_code():
+            legacy = legacy_class.from_config(config, **options)
+        host._start(legacy)
         object.__setattr__(host, "_given", given)
         return host
 
