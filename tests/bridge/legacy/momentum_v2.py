@@ -68,3 +68,11 @@ class Scaled(Momentum):
 
     def _transform_loss(self, loss):
         return 2.0 * loss
+
+
+class Forgetful(Momentum):
+    """Its get_config forgets an argument, as many published ones do."""
+
+    def __init__(self, learning_rate=0.1, momentum=0.9, skipped=None, name="Forgetful", **kwargs):
+        super(Forgetful, self).__init__(learning_rate, momentum, name, **kwargs)
+        self.skipped = skipped
