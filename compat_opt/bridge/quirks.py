@@ -42,9 +42,10 @@ LOST_NAMES = {
     "tensorflow.python.ops.array_ops": ("tensorflow",),
 }
 
-#: Paths of modules, below any root of Keras, that no Keras of today has; `world.stand_ins` answers them.
+#: Paths of modules and decorators, below any root of Keras, that no Keras of today has; `world.stand_ins` answers them.
 GONE = {
     "legacy/interfaces": "Keras 2.0-2.3: decorators that translate arguments of Keras 1",
     "legacy": "Keras 2.0-2.3: the package of legacy/interfaces",
+    "backend/symbolic": "Keras 2.3: runs a function in Keras's graph; a traced step is in one already",
     "wrappers": "Keras 2.0-2.3: scikit-learn classes; packages list it beside the modules that they use",
 }

@@ -75,12 +75,6 @@ class ScriptWorld(World):
         if generation != target.generation:
             vars(self.optimizers)["base"] = base
 
-    def below_keras(self, rest, root):
-        """As in any world; of modules that the target's Keras has no more, the legacy ones."""
-        if rest == "backend":
-            return self.keras.backend
-        return super().below_keras(rest, root)
-
 
 def _calling_gives_hosts(base, target):
     """A subclass of a legacy base whose calls, and those of its subclasses, give hosts."""

@@ -16,10 +16,9 @@ def look():
     """What others see of the frameworks."""
     import tensorflow as tf
 
-    found = {}
-    for label, module in (("tf", tf), ("tf.keras", tf.keras), ("optimizers", tf.keras.optimizers)):
-        for name in dir(module):
-            found[label, name] = getattr(module, name, None)
+    found = {name: getattr(tf, name) for name in ("Variable", "function", "GradientTape", "optimizers", "keras")}
+    for name in dir(tf.keras.optimizers):
+        found["tf.keras.optimizers", name] = getattr(tf.keras.optimizers, name, None)
     for name in ("keras", "tf_keras"):
         if name in sys.modules:
             found[name] = {n: getattr(sys.modules[name].optimizers, n, None) for n in dir(sys.modules[name].optimizers)}

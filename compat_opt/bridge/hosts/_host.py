@@ -176,8 +176,9 @@ class Host:
                 "%d arrays with shapes %s" % (len(given), given),
                 "Is the model the one that the weights were saved with?",
             )
-        for variable, weight in zip(variables, weights):
-            variable.assign(tf.cast(weight, variable.dtype))
+        with tf.init_scope():  # the first build may be inside of a step that is being compiled
+            for variable, weight in zip(variables, weights):
+                variable.assign(tf.cast(weight, variable.dtype))
 
     def _names(self):
         """A context in which model variables have the names that legacy code expects."""
