@@ -25,7 +25,7 @@ _NAMES = {
     "unscale_gradients": "compat_opt.adapters.loss_scaling",
 }
 
-_MODULES = ("errors", "ops", "optimizers", "rules", "spec", "testing", "transforms")
+_MODULES = ("bridge", "errors", "ops", "optimizers", "rules", "spec", "testing", "transforms")
 
 __all__ = sorted(list(_NAMES) + list(_MODULES) + ["__version__"])
 
