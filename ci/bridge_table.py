@@ -57,7 +57,7 @@ def run(arguments):
     """Every class in this environment; writes what it did to a JSON file."""
     import tensorflow as tf
 
-    sys.path += [os.path.join(arguments.packages, "%s-%s" % item) for item in SUPPORT]
+    sys.path[:0] = [os.path.join(arguments.packages, "%s-%s" % item) for item in SUPPORT]
     found = {"tensorflow": tf.__version__, "plain": arguments.plain, "classes": {}}
     if os.path.exists(arguments.out):
         with open(arguments.out) as file:
@@ -81,9 +81,10 @@ def name_of(row):
 def outcome(row, arguments, tf):
     """What one class did: for each model a trajectory, the hooks that ran, and whether its state came back."""
     folder = folder_of(row, arguments.packages)
-    before, modules, environ = list(sys.path), set(sys.modules), dict(os.environ)
+    before, environ = list(sys.path), dict(os.environ)
     os.environ.update(item.split("=") for item in filter(None, row["environ"].split(",")))
     sys.path.insert(0, folder)
+    forget_other_packages(folder, arguments.packages)
     result = {"trajectory": {}, "hooks": [], "restored": None}
     try:
         make = maker(row, folder, arguments.plain)
@@ -103,10 +104,16 @@ def outcome(row, arguments, tf):
         sys.path[:] = before
         os.environ.clear()
         os.environ.update(environ)
-        for name in set(sys.modules) - modules:
-            if str(getattr(sys.modules[name], "__file__", "")).startswith(folder):
-                del sys.modules[name]
     return result
+
+
+def forget_other_packages(folder, packages):
+    """Some packages share the names of their modules."""
+    for name, module in list(sys.modules.items()):
+        file = str(getattr(module, "__file__", None) or list(getattr(module, "__path__", [""]))[:1])
+        support = any("%s-%s" % item in file for item in SUPPORT)
+        if packages in file and folder + os.sep not in file and not support:
+            del sys.modules[name]
 
 
 def message(error, arguments):
@@ -251,10 +258,14 @@ def show(arguments):
         print("| %s |" % " | ".join(row))
     for version in sorted({row[1] for row in rows}):
         these = [row for row in rows if row[1] == version]
-        good = [r for r in these if r[2] == r[3] == r[5] == "yes" and r[6].startswith("yes") and r[4] != "none"]
-        print("\nTF %s: %d classes; %d in every column." % (version, len(these), len(good)))
-        for column, label in ((2, "dense"), (3, "embedding"), (5, "restored"), (6, "equal")):
-            print("  %s: %d" % (label, sum(row[column].startswith("yes") for row in these)))
+        alone = [row for row in these if row[7] != "-"]
+        same = [row for row in alone if row[6].startswith("yes") and row[4] != "none"]
+        print("\nTF %s: %d classes" % (version, len(these)))
+        for column, label in ((2, "train the dense model"), (3, "train the embedding model"), (5, "state restored")):
+            print("  %s: %d" % (label, sum(row[column] == "yes" for row in these)))
+        print("  train alone on a TensorFlow that was tried: %d" % len(alone))
+        print("  of these, own hooks run and the trajectory is equal: %d" % len(same))
+        print("  of these, in every column: %d" % sum(row[2] == row[3] == row[5] == "yes" for row in same))
 
 
 def compared(result, home, np):
@@ -270,7 +281,7 @@ def compared(result, home, np):
                 worst = max(worst or 0.0, float(np.max(np.abs(np.subtract(a, b)))) / moved)
     if worst is None:
         return "no trajectory"
-    return "%s (%.0e)" % ("yes" if worst <= 1e-5 else "no", worst)
+    return "%s (%.1e)" % ("yes" if worst <= 1e-5 else "no", worst)
 
 
 def main():
