@@ -27,5 +27,5 @@ def run(arguments):
     from compat_opt.bridge import run_script
     from compat_opt.env import find_target
 
-    run_script(arguments.script, arguments.arguments, find_target(arguments.target))
+    run_script(arguments.script, arguments.arguments, find_target(arguments.target) if arguments.target else None)
     return 0

@@ -74,7 +74,7 @@ def test_a_rule_by_the_name_of_variables():
     assert_weights(model, expected)
 
 
-@pytest.mark.parametrize("suffix", [".keras", ".h5"])
+@pytest.mark.parametrize("suffix", [".keras", pytest.param(".h5", marks=pytest.mark.long)])
 def test_saved_and_loaded(tmp_path, suffix):
     import tensorflow as tf
 
@@ -91,6 +91,7 @@ def test_saved_and_loaded(tmp_path, suffix):
     assert_weights(loaded, expected)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("built", [False, True], ids=["before the first step", "after build"])
 def test_checkpoint(tmp_path, built):
     import tensorflow as tf
@@ -117,6 +118,7 @@ def test_what_the_legacy_config_forgets_is_saved(tmp_path):
     assert_close(tf.convert_to_tensor(copy.momentum).numpy(), 0.5, 1e-7)
 
 
+@pytest.mark.long
 def test_callbacks_change_the_rate():
     import tensorflow as tf
 
@@ -130,6 +132,7 @@ def test_callbacks_change_the_rate():
     assert_close(float(np.array(model.optimizer.learning_rate)), 0.1, 1e-6)
 
 
+@pytest.mark.long
 def test_mixed_precision_scales_out():
     import tensorflow as tf
 

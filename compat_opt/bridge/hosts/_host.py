@@ -1,5 +1,6 @@
 """What hosts of every API share: making the legacy optimizer, its config, its attributes, its state as arrays."""
 
+import contextlib
 import inspect
 
 import numpy as np
@@ -182,7 +183,7 @@ class Host:
 
     def _names(self):
         """A context in which model variables have the names that legacy code expects."""
-        return tf.init_scope()
+        return contextlib.ExitStack()
 
     def _raw(self, variable):
         return variable

@@ -1,7 +1,5 @@
 """Keras 2 optimizers that hold an optimizer of another API."""
 
-import contextlib
-
 import tensorflow as tf
 
 from compat_opt.adapters.keras2.adapter import native_base
@@ -53,9 +51,6 @@ class Keras2Host(Host):
     @iterations.setter
     def iterations(self, variable):
         self._held.optimizer.iterations = variable
-
-    def _names(self):
-        return contextlib.suppress()
 
     @do_not_convert
     def apply_gradients(self, grads_and_vars, name=None, skip_gradients_aggregation=False, **kwargs):
