@@ -78,7 +78,7 @@ def load(location, target=None, written_for=None, uncalled=()):
         TargetError, UnsupportedError: as `adapt`.
     """
     target = find_target(target)
-    cls = load_class(location, written_for)
+    cls = load_class(location, written_for, target)
     if _runs_as(cls) is None:
         raise ArgumentError(
             "%s is no optimizer class." % location, "a class with the hooks of a Keras optimizer", "class %r" % cls
@@ -95,7 +95,7 @@ def register(cls, legacy_class, target):
     registration.register(keras_of(target.namespace), cls, name)
 
 
-def load_class(location, generation=None):
+def load_class(location, generation=None, target=None):
     """The legacy class itself, on its real base; arguments and errors as `load`."""
     module_name, separator, class_name = location.rpartition(":")
     name, file, package = source_of(module_name) if separator else (location, None, None)
@@ -106,6 +106,8 @@ def load_class(location, generation=None):
     if generation is None:
         with open(file, encoding="utf-8") as source:
             generation = written_for.of_source(source.read(), class_name.split(".")[0]) or "optimizer_v2"
+    if target is not None and target.generation != generation:
+        _check_backend(class_name, target)
     module = _load_module(World(generation, target_with(generation)), name, file, package)
     found = module
     for part in class_name.split("."):
@@ -164,16 +166,20 @@ def _check_can_load_again(cls, generation):
         )
 
 
-def _make(legacy_class, own, generation, target, uncalled):
+def _check_backend(name, target):
     if target.backend != "tensorflow":
         raise UnsupportedError(
-            "%s is TensorFlow code, and Keras runs on its %s backend here." % (legacy_class.__name__, target.backend),
+            "%s is TensorFlow code, and Keras runs on its %s backend here." % (name, target.backend),
             "the tensorflow backend",
             "backend %s" % target.backend,
             "Set KERAS_BACKEND=tensorflow before keras is imported, or turn the class into a rule "
             "(compat_opt.UpdateRule), which runs on every backend.",
             target.describe(),
         )
+
+
+def _make(legacy_class, own, generation, target, uncalled):
+    _check_backend(legacy_class.__name__, target)
     base = next(b for b in legacy_class.__mro__ if b not in own)
     hooks.check(legacy_class, own, generation, base, target, uncalled)
     held = importlib.import_module("compat_opt.bridge.held.%s" % generation)

@@ -10,13 +10,14 @@ import compat_opt as co
 LEGACY = pathlib.Path(__file__).parent / "legacy"
 
 TARGETS = co.targets()
-ON_TENSORFLOW = bool(TARGETS) and co.default_target().backend == "tensorflow"
-#: Whether the default target has another API than OptimizerV2, so that a host is made.
-HOSTED = ON_TENSORFLOW and co.default_target().generation != "optimizer_v2"
 GENERATIONS = {target.generation for target in TARGETS}
+#: Whether there is TensorFlow, and the real base class of OptimizerV2.
+HAS_BASE = bool(TARGETS) and co.default_target().backend == "tensorflow" and "optimizer_v2" in GENERATIONS
+#: Whether the default target has another API than OptimizerV2, so that a host is made.
+HOSTED = HAS_BASE and co.default_target().generation != "optimizer_v2"
 
-needs_tensorflow = pytest.mark.skipif(not ON_TENSORFLOW, reason="legacy classes are TensorFlow code: no TensorFlow here")
-needs_host = pytest.mark.skipif(not HOSTED, reason="models take OptimizerV2 classes here: nothing to bridge")
+needs_base = pytest.mark.skipif(not HAS_BASE, reason="no OptimizerV2 here to run on: no TensorFlow, or no tf-keras")
+needs_host = pytest.mark.skipif(not HOSTED, reason="nothing to bridge: models take OptimizerV2 here, or there is none")
 
 
 def location(file, name):

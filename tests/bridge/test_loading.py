@@ -4,12 +4,12 @@ import sys
 import threading
 
 import pytest
-from bridging import LEGACY, location, needs_host, needs_tensorflow
+from bridging import LEGACY, location, needs_base, needs_host
 
 import compat_opt as co
 from compat_opt import bridge
 
-pytestmark = needs_tensorflow
+pytestmark = needs_base
 
 
 def look():

@@ -4,13 +4,13 @@ import os
 
 import numpy as np
 import pytest
-from bridging import HOSTED, location
+from bridging import location, needs_host
 
 import compat_opt as co
 from compat_opt import bridge
 from compat_opt.testing.compare import assert_close
 
-pytestmark = pytest.mark.skipif(not HOSTED, reason="models take OptimizerV2 classes here, or there is no TensorFlow")
+pytestmark = needs_host
 
 
 def model_and_data(dtype=None):

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from bridging import GENERATIONS, HOSTED, adam, location, lookahead, momentum, needs_host, needs_tensorflow
+from bridging import GENERATIONS, HOSTED, adam, location, lookahead, momentum, needs_base, needs_host
 
 import compat_opt as co
 from compat_opt import bridge
 from compat_opt.testing.compare import assert_close
 
-pytestmark = needs_tensorflow
+pytestmark = needs_base
 
 FIRST = [1.0, -2.0, 3.0]
 GRADIENTS = [[1.0, 2.0, -0.5], [0.5, -1.0, 2.0], [2.0, 0.25, 1.0], [-1.0, 1.0, 0.5]]
