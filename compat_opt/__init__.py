@@ -27,7 +27,7 @@ _NAMES = {
     "unscale_gradients": "compat_opt.adapters.loss_scaling",
 }
 
-_MODULES = ("errors", "ops", "optimizers", "rules", "schedules", "spec", "state", "testing", "transforms")
+_MODULES = ("bridge", "errors", "ops", "optimizers", "rules", "schedules", "spec", "state", "testing", "transforms")
 
 __all__ = sorted(list(_NAMES) + list(_MODULES) + ["__version__"])
 

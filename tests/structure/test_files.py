@@ -116,9 +116,9 @@ def raised_classes():
 
 
 def test_what_is_raised_is_ours_or_pythons_protocol():
-    """Others: AttributeError of __getattr__, NotImplementedError of base classes, asserts of the laws, pytest's."""
+    """Others: AttributeError of __getattr__, what imports raise, NotImplementedError of base classes, asserts of the laws, pytest's."""
     ours = {name for name, kind in vars(errors).items() if inspect.isclass(kind)}
-    protocol = {"AttributeError", "ImportError", "KeyError", "AssertionError", "LawBroken", "UsageError", "TypeError"}
+    protocol = {"AttributeError", "ImportError", "ModuleNotFoundError", "RunFirst", "KeyError", "AssertionError", "LawBroken", "UsageError", "TypeError"}
     for where, line, name in raised_classes():
         if not where.startswith(("testing/", "codemod/", "cli/")):
             assert name in ours | protocol | {"NotImplementedError"}, "%s:%d raises %s" % (where, line, name)

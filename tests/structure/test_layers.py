@@ -25,6 +25,7 @@ FRAMEWORK_FILES = re.compile(
     r"ops/\w+_executor\.py"  # one framework's arrays
     r"|adapters/(optimizer_v2|keras2|keras3)/\w+\.py"
     r"|adapters/tensorflow_\w+\.py"
+    r"|bridge/(held|hosts)/\w+\.py"  # what an API needs of a framework
     r"|adapters/quirks\.py"
     r"|adapters/analysis\.py"  # NumPy: values with which a rule is tried out before it is compiled
     r"|testing/.*"

@@ -1,0 +1,1 @@
+"""Legacy optimizers as a host holds them: one file per API they were written for."""

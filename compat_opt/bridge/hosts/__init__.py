@@ -1,0 +1,1 @@
+"""Optimizers of a target that hold a legacy optimizer: one file per target's API."""

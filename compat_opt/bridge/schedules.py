@@ -1,0 +1,50 @@
+"""Hands a legacy optimizer what a user of today passes: schedules, optimizers and hosts of the target's Keras."""
+
+import importlib
+
+from compat_opt.bridge.frameworks import keras_of, target_with
+from compat_opt.errors import TargetError
+
+_WRAPPED = {}
+
+
+def for_legacy(value, target):
+    """`value` as legacy code can use it: its own schedule class for the target's, and what a host holds for it."""
+    if "_held" in getattr(value, "__dict__", {}):
+        return value._held.optimizer
+    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
+        return type(value)(for_legacy(item, target) for item in value)
+    schedules = keras_of(target.namespace).optimizers.schedules
+    if isinstance(value, schedules.LearningRateSchedule) and target.generation == "keras3":
+        try:
+            legacy = target_with("optimizer_v2")
+        except TargetError:
+            return value
+        return _wrapper(legacy)(value)
+    return value
+
+
+def _wrapper(legacy):
+    """The class of the legacy Keras for schedules of today's."""
+    if legacy not in _WRAPPED:
+        legacy_keras = keras_of(legacy.namespace)
+        today = importlib.import_module("keras")
+
+        @legacy_keras.utils.register_keras_serializable("compat_opt.bridge", "Schedule")
+        class Schedule(legacy_keras.optimizers.schedules.LearningRateSchedule):
+            """A Keras 3 schedule as one of Keras 2."""
+
+            def __init__(self, schedule):
+                if isinstance(schedule, dict):
+                    schedule = today.saving.deserialize_keras_object(schedule)
+                self.schedule = schedule
+
+            def __call__(self, step):
+                return self.schedule(step)
+
+            def get_config(self):
+                """The schedule as Keras 3 writes it."""
+                return {"schedule": today.saving.serialize_keras_object(self.schedule)}
+
+        _WRAPPED[legacy] = Schedule
+    return _WRAPPED[legacy]
