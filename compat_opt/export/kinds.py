@@ -41,6 +41,9 @@ class Kinds:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 self._bind(target, node.value)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "update":
+            if isinstance(node.func.value, ast.Name) and self._each_of([k.value for k in node.keywords]) != NUMBER:
+                self._note(node.func.value.id, TENSOR)
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             self._note(node.target.id, self.of(node.value))
         elif isinstance(node, (ast.For, ast.comprehension)):
@@ -51,6 +54,9 @@ class Kinds:
     def _bind(self, target, value):
         if isinstance(target, ast.Name):
             self._note(target.id, self.of(value))
+        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            if self._one(value) != NUMBER:
+                self._note(target.value.id, TENSOR)
         elif isinstance(target, ast.Tuple):
             if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
                 for each, part in zip(target.elts, value.elts):
@@ -102,9 +108,11 @@ class Kinds:
         if isinstance(node, ast.Subscript):
             return self._one(node.value)
         if isinstance(node, (ast.Dict, ast.List)):
-            parts = node.values if isinstance(node, ast.Dict) else node.elts
-            return TENSOR if any(self._one(part) != NUMBER for part in parts) else NUMBER
+            return self._each_of(node.values if isinstance(node, ast.Dict) else node.elts)
         return NUMBER if not isinstance(node, (ast.ListComp, ast.DictComp, ast.GeneratorExp)) else self._each(node)
+
+    def _each_of(self, nodes):
+        return TENSOR if any(self._one(node) != NUMBER for node in nodes) else NUMBER
 
     def _each(self, node):
         return self._one(node.value if isinstance(node, ast.DictComp) else node.elt)

@@ -140,7 +140,7 @@ class ModernWriter(Writer):
             call = ast.Call(expression("self._assign"), [ast.Name("variable"), value, slots], [])
         else:
             call = expression(self.assign("variable", self.cast("x", "variable.dtype")))
-            call = _put(call, "x", value)
+            call = put(call, "x", value)
         return made + [ast.Expr(call) if last else ast.Return(call)]
 
     def assign_method(self):
@@ -201,7 +201,8 @@ class ModernWriter(Writer):
         lines.append("            dtype = _compute_dtype(variable)")
         arguments = ["_dense(gradient, variable, dtype)", self.cast("variable", "dtype")]
         if self.slots.entries:
-            slots = "{name: %s for name, slot in self._slots[%s].items()}" % (self.tensor("slot"), self.index)
+            lines.append("            index = %s" % self.index)
+            slots = "{name: %s for name, slot in self._slots[index].items()}" % self.tensor("slot")
             lines += broken("slots = ", pieces(expression(slots)), 12)
             arguments.append("slots")
         arguments += ["_cast(wide, dtype)"] if takes else []
@@ -228,13 +229,11 @@ class ModernWriter(Writer):
         lines = ["    def get_config(self):", '        """The arguments of the constructor."""']
         lines.append("        config = super().get_config()")
         if entries:
-            lines += broken("config.update", pieces(expression("({%s})" % ", ".join(entries))), 8) if False else (
-                broken("", pieces(expression("config.update({%s})" % ", ".join(entries))), 8)
-            )
+            lines += broken("", pieces(expression("config.update({%s})" % ", ".join(entries))), 8)
         return lines + ["        return config"]
 
 
-def _put(node, name, value):
+def put(node, name, value):
     """A node with a name replaced by another node."""
 
     class Put(ast.NodeTransformer):

@@ -77,7 +77,7 @@ def _vector_norm(x, axis=None, keepdims=False):
 
 _RANDOM = '''
 def _random_normal(shape, *key):
-    """Standard normal numbers in float32 (Box and Muller), the same whenever the key is the same."""
+    """Standard normal numbers in float32, by the method of Box and Muller."""
     seed, key = key[0], key[1:]
     radius = {log}(1.0 - _random_uniform(shape, seed, 1, *key))
     angle = 2.0 * math.pi * _random_uniform(shape, seed, 2, *key)
@@ -95,11 +95,15 @@ def _random_uniform(shape, *key):
 
 def _hash(bits):
     """The 32-bit integer hash lowbias32 (C. Wellons, "Prospecting for hash functions", 2018)."""
-    bits = {xor}(bits, {and_}({shift}(bits, 16), 0xFFFF))
-    bits = bits * 0x7FEB352D
-    bits = {xor}(bits, {and_}({shift}(bits, 15), 0x1FFFF))
-    bits = bits * -2073254261
-    return {xor}(bits, {and_}({shift}(bits, 16), 0xFFFF))
+    bits = _mixed(bits, 16, 0xFFFF) * 0x7FEB352D
+    bits = _mixed(bits, 15, 0x1FFFF) * -2073254261
+    return _mixed(bits, 16, 0xFFFF)
+
+
+def _mixed(bits, count, mask):
+    """bits ^ (bits >>> count)."""
+    shifted = {and_}({shift}(bits, count), mask)
+    return {xor}(bits, shifted)
 '''
 
 #: Of every dialect, without a framework.

@@ -214,45 +214,76 @@ def _target(node):
     return pieces(node)
 
 
-def broken(start, found, indent):
-    """Lines of ``start + found`` that keep to the width where it can be broken at brackets or operators."""
+def broken(start, found, indent, behind=0):
+    """Lines of ``start + found``, broken at brackets or before operators where one line is too long.
+
+    Args:
+        start: what stands before the expression, such as ``x = ``; "" inside brackets.
+        found: the expression's pieces.
+        indent: spaces before the first line.
+        behind: characters that will be put behind the last line.
+    """
     line = " " * indent + start + flat(found)
-    if len(line) <= WIDTH:
+    if len(line) + behind <= WIDTH:
         return [line]
+    candidates = []
+    if not _breaks(found):
+        candidates.append(_at_last_bracket(start, found, indent))
+    if start:
+        inside = broken("", found, indent + 4)
+        candidates.append([" " * indent + start + "("] + inside + [" " * indent + ")"])
+    elif _breaks(found):
+        candidates.append(_at_operators(found, indent))
+    candidates.append(_at_last_bracket(start, found, indent))
+    candidates = [lines for lines in candidates if lines]
+    fitting = [lines for lines in candidates if max(map(len, lines)) <= WIDTH]
+    return (fitting or candidates or [[line]])[0]
+
+
+#: Operators before which a line may be broken, the weakest first.
+_BREAKABLE = ([" if ", " else "], [" or "], [" and "], [" + ", " - "], [" * ", " / ", " @ ", " // "])
+
+
+def _breaks(found):
+    """The operators at which these pieces are broken, or None."""
+    for group in _BREAKABLE:
+        if any(piece in group for piece in found if isinstance(piece, str)):
+            return group
+    return None
+
+
+def _at_last_bracket(start, found, indent):
+    """Broken inside its last bracket that has items, or None."""
     places = [k for k, piece in enumerate(found) if isinstance(piece, Brackets) and piece.items]
-    whole = len(places) == 1 or (places and len(flat(found[places[-1]:])) > 0.5 * len(flat(found)))
-    if not places or not whole:
-        return [" " * indent + start + "("] + broken("", found, indent + 4) + [" " * indent + ")"] if start else (
-            _at_operators(found, indent)
-        )
+    if not places:
+        return None
     k = places[-1]
     head, brackets, tail = start + flat(found[:k]), found[k], flat(found[k + 1 :])
-    if len(" " * indent + head) >= WIDTH - 8 and start:
-        return [" " * indent + start + "("] + broken("", found, indent + 4) + [" " * indent + ")"]
-    closing = brackets.closing.lstrip(",")
-    inside = " " * (indent + 4) + ", ".join(flat(item) for item in brackets.items)
     lines = [" " * indent + head + brackets.opening]
-    if len(inside) <= WIDTH and brackets.opening == "(" and not tail:
+    inside = " " * (indent + 4) + ", ".join(flat(item) for item in brackets.items)
+    if len(inside) <= WIDTH and brackets.opening == "(" and brackets.closing == ")":
         lines.append(inside)
     else:
         for item in brackets.items:
-            lines += broken("", item, indent + 4)
+            lines += broken("", item, indent + 4, behind=1 if brackets.trailing_comma else 0)
             lines[-1] += "," if brackets.trailing_comma else ""
-    return lines + [" " * indent + closing + tail]
+    return lines + [" " * indent + brackets.closing.lstrip(",") + tail]
 
 
 def _at_operators(found, indent):
-    """A long chain without one outstanding bracket, broken before its operators."""
-    lines, current = [], " " * indent
+    """A chain of operands inside brackets, each on its own line behind its operator."""
+    group, parts = _breaks(found), [[]]
     for piece in found:
-        text = flat([piece])
-        operator = isinstance(piece, str) and piece.startswith(" ") and piece.endswith(" ")
-        if operator and len(current.strip()) > 50:
-            lines.append(current.rstrip())
-            current = " " * indent + piece.lstrip()
+        if isinstance(piece, str) and piece in group:
+            parts.append([piece.lstrip()])
         else:
-            current += text
-    return lines + [current]
+            parts[-1].append(piece)
+    lines = []
+    for part in parts:
+        lines += broken("", part, indent) if not isinstance(part[0], str) or len(part) == 1 else (
+            broken(part[0], part[1:], indent)
+        )
+    return lines
 
 
 def statements(body, indent):
@@ -328,7 +359,7 @@ def _print_if(node, indent, word="if"):
 
 
 def _head(start, found, indent):
-    lines = broken(start, found, indent)
+    lines = broken(start, found, indent, behind=1)
     lines[-1] += ":"
     return lines
 

@@ -104,7 +104,9 @@ class Translation:
                 return [parts[0] if len(set(parts)) == 1 else TENSOR for parts in zip(*found)]
             return found[0] if all(kind == found[0] for kind in found) else TENSOR
 
-        return Kinds(function.node, function.parameter_kinds, of_role, of_call, lambda c: self.operation(c, function))
+        parameters = dict(function.parameter_kinds)
+        parameters.update((p, TENSOR) for p, role in function.roles.items() if role == "slots")
+        return Kinds(function.node, parameters, of_role, of_call, lambda c: self.operation(c, function))
 
     def operation(self, call, function):
         """The operation's name of ``ops.<name>(...)``, or None."""

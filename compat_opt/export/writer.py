@@ -230,7 +230,7 @@ class Writer:
         def read(name):
             if name not in inputs:
                 inputs.append(name)
-            return expression(self.input_name(name))
+            return expression(self.input_name(name, context))
 
         if context == "update" and "prepare" in self.functions.top:
             function = self.functions.top["prepare"]
@@ -265,18 +265,29 @@ class Writer:
         return ast.Dict([expression('"%s"' % name) for name in entries], [each.value for each in made])
 
     def _input_lines(self, inputs, read_input, context, indent):
-        sources = [(name, read_input(name)) for name in inputs]
+        sources = []
+        for name in inputs:
+            if name in self.translation.hoists:
+                made = self.translation.in_scalars_scope(
+                    *self.translation.hoists[name], read=lambda n: expression(read_input(n))
+                )
+                sources.append((name, text_of(made)))
+            else:
+                sources.append((name, read_input(name)))
         if self._prepare_passes_hyper() and context == "update":
             given = expression("{%s}" % ", ".join('"%s": %s' % pair for pair in sources))
             return broken("%s = " % self.scalars, pieces(given), indent)
         lines = []
         for name, source in sources:
-            if self.input_name(name) != source:
-                lines += broken("%s = " % self.input_name(name), pieces(expression(source)), indent)
+            target = self.input_name(name, context)
+            if target != source:
+                lines += broken("%s = " % target, pieces(expression(source)), indent)
         return lines
 
-    def input_name(self, name):
+    def input_name(self, name, context):
         """What an input is called in the statements of prepare()."""
+        if context == "measure":
+            return name
         if self._prepare_passes_hyper():
             return '%s["%s"]' % (self.scalars, name)
         taken = set()

@@ -14,7 +14,7 @@ def _compute_dtype(variable):
 
 _DENSE = '''
 def _dense(gradient, variable, dtype):
-    """The gradient in the compute dtype; the repeated rows of an Embedding's gradient are summed."""
+    """The gradient in the compute dtype; repeated rows of a sparse one are summed."""
     if type(gradient).__name__ == "IndexedSlices":
         rows = ops.expand_dims(gradient.indices, -1)
         return ops.scatter(rows, ops.cast(gradient.values, dtype), tuple(variable.shape))
@@ -37,7 +37,8 @@ _ADD_SLOT = '''
     def _add_slot(self, variable, name, shape, initializer="zeros"):
         """A slot of a variable, in its compute dtype."""
         dtype = _compute_dtype(variable)
-        if shape == tuple(variable.shape) and keras.backend.standardize_dtype(variable.dtype) == dtype:
+        same = keras.backend.standardize_dtype(variable.dtype) == dtype
+        if same and shape == tuple(variable.shape):
             return self.add_variable_from_reference(variable, name=name, initializer=initializer)
         name = "%s_%s" % (getattr(variable, "path", variable.name).replace("/", "_"), name)
         return self.add_variable(shape, initializer=initializer, dtype=dtype, name=name)
@@ -46,7 +47,9 @@ _ADD_SLOT = '''
 _ONE_REPLICA = '''
         strategy = getattr(self, "_distribution_strategy", None)  # of the TensorFlow backend
         if strategy is not None and strategy.num_replicas_in_sync > 1:
-            raise NotImplementedError("The sums over all variables know the gradients of one replica only.")
+            raise NotImplementedError(
+                "The sums over all variables know the gradients of one replica only."
+            )
 '''
 
 
@@ -71,8 +74,8 @@ class Writer(ModernWriter):
 
     def constructor_body(self):
         """Lines of ``__init__`` behind its signature."""
-        base = "learning_rate=learning_rate, weight_decay=weight_decay, name=name, **kwargs"
-        return ["        super().__init__(%s)" % base]
+        base = ["learning_rate=learning_rate", "weight_decay=weight_decay", "name=name", "**kwargs"]
+        return ["        super().__init__(", "            " + ", ".join(base), "        )"]
 
     def config_learning_rate(self):
         """Entries of get_config that the base class leaves out."""
