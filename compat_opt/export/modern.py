@@ -107,11 +107,11 @@ class ModernWriter(Writer):
         values = function.values
         lines = ["    def update_step(self, %s):" % self.update_arguments]
         lines += ['        """Update one variable and its slots."""', "        dtype = _compute_dtype(variable)"]
-        if local:
-            lines.append("        learning_rate = %s" % self.cast(self.learning_rate, "dtype"))
         if self.needs_scalars():
             made = "self._scalars" if self.per_step else "self._step_scalars(%s)" % self.pass_learning_rate
             lines.append("        %s = _cast(%s, dtype)" % (self.scalars, made))
+        if local:
+            lines.append("        learning_rate = %s" % self.cast(self.learning_rate, "dtype"))
         if "index" in names or values["slots"] in names:
             lines.append("        index = %s" % self.index)
         if values["slots"] in names:

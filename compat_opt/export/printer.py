@@ -127,6 +127,8 @@ def _of_call(node):
     for keyword in node.keywords:
         start = [keyword.arg + "="] if keyword.arg else ["**"]
         arguments.append(start + pieces(keyword.value))
+    if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], ast.GeneratorExp):
+        return pieces(node.func, 16) + arguments[0], 16
     return pieces(node.func, 16) + [Brackets("(", arguments, ")")], 16
 
 
@@ -139,7 +141,10 @@ def _of_binop(node):
     if isinstance(node.op, ast.Pow):
         left, right = pieces(node.left, level + 1), pieces(node.right, level - 1)
     else:
-        left, right = pieces(node.left, level), pieces(node.right, level + 1)
+        # (a * b) @ c keeps its parentheses: few know that the two operators bind alike.
+        mixed = isinstance(node.left, ast.BinOp) and "@" in (symbol, _BINARY[type(node.left.op)][0])
+        differs = mixed and type(node.left.op) is not type(node.op)
+        left, right = pieces(node.left, level + 1 if differs else level), pieces(node.right, level + 1)
     return left + [" %s " % symbol] + right, level
 
 

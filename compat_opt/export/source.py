@@ -21,6 +21,7 @@ class SourceFile:
         globals: the module's namespace.
     """
 
+    #: Kept, with the namespace and so with the module's id, because functions are told apart by their nodes.
     _read = {}
 
     def __init__(self, path, namespace):
@@ -47,9 +48,10 @@ class SourceFile:
                 "a class in a Python file",
                 "module=%s" % owner.__module__,
             )
-        if path not in cls._read:
-            cls._read[path] = cls(path, vars(module))
-        return cls._read[path]
+        key = (path, id(vars(module)))
+        if key not in cls._read:
+            cls._read[key] = cls(path, vars(module))
+        return cls._read[key]
 
     def class_node(self, owner):
         """The definition of a class at the module's top level."""

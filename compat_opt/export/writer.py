@@ -98,7 +98,7 @@ class Writer:
         """The rule's docstring, with `extra` lines at the end of its arguments."""
         text = inspect.getdoc(self.rule) if "__doc__" in vars(self.rule) and self.rule.__doc__ else None
         text = text or "%s." % self.rule.__name__
-        lines, found = text.splitlines(), []
+        lines, found = _without_complex(text.splitlines()), []
         inside = False
         entry = "    "
         for line in lines:
@@ -299,6 +299,19 @@ class Writer:
 
     def _prepare_passes_hyper(self):
         return "prepare" in self.functions.top and self.functions.passes_hyper(self.functions.top["prepare"])
+
+
+def _without_complex(lines):
+    """A docstring's lines without what it says of complex variables, which exported classes refuse."""
+    kept, inside = [], False
+    for line in lines:
+        if line.startswith("    complex variables:"):
+            inside = True
+        elif not line.startswith("        "):
+            inside = False
+        if not inside:
+            kept.append(line)
+    return kept
 
 
 def _reader(known, read, dict_name):
