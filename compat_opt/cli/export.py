@@ -14,8 +14,8 @@ import sys
 
 from compat_opt import rules
 from compat_opt.cli._rulefile import load_rules
-from compat_opt.errors import CommandError, closest
-from compat_opt.export import Refusal, export_rule, generations
+from compat_opt.errors import CommandError, ExportError, closest
+from compat_opt.export import export_rule, generations
 
 SUMMARY = "a rule as a standalone optimizer class of one API"
 
@@ -42,7 +42,7 @@ def run(arguments):
     settings = read_settings(rule, [pair for pairs in arguments.set for pair in pairs])
     try:
         text = export_rule(rule, arguments.target, settings)
-    except Refusal as refusal:
+    except ExportError as refusal:
         print("compat-opt export: %s" % refusal, file=sys.stderr)
         return 1
     if arguments.output:

@@ -7,9 +7,8 @@ import importlib
 import pkgutil
 
 from compat_opt.errors import ArgumentError, closest
-from compat_opt.export.refusal import Refusal
 
-__all__ = ["Refusal", "export_rule", "generations"]
+__all__ = ["export_rule", "generations"]
 
 
 def generations():
@@ -29,7 +28,7 @@ def export_rule(rule, target, settings=None):
         The source of a Python file, lines of at most 100 characters.
 
     Raises:
-        Refusal: the rule has something that can't be written for this API; names the reason and the line.
+        ExportError: the rule has something that can't be written for this API; names the reason and the line.
         ArgumentError: no such target, or no such hyperparameter.
     """
     if target not in generations():

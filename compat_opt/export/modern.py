@@ -5,7 +5,7 @@ import ast
 from compat_opt.export.printer import broken, literal, pieces, statements, text_of
 from compat_opt.export.slots import fix_settings
 from compat_opt.export.translate import expression
-from compat_opt.export.writer import Writer
+from compat_opt.export.writer import Writer, used_functions
 
 #: Arguments of the base class, as the docstring of the exported class lists them.
 BASE_ARGUMENTS = (
@@ -47,10 +47,7 @@ class ModernWriter(Writer):
         body = []
         for part in parts:
             body += ([""] if body else []) + part
-        used = [
-            text for name, text in self.functions_used.items() if any(name + "(" in line for line in body)
-        ]  # fmt: skip
-        tail = self.module_functions(functions, [text.lstrip("\n") for text in used])
+        tail = self.module_functions(functions, used_functions(self.functions_used, body))
         imports = sorted("import %s" % name for name in self.translation.modules)
         head = self.provenance(self.api) + [""] + imports + ([""] if imports else []) + self.imports
         constants = self.constants()

@@ -1,14 +1,10 @@
 """How the export says that it can't write a rule: the reason and the line."""
 
-from compat_opt.errors import UnsupportedError
-
-
-class Refusal(UnsupportedError):
-    """A rule can't be exported."""
+from compat_opt.errors import ExportError
 
 
 def refuse(node, reason, remedy=""):
-    """Raise a `Refusal` for a node of the rule's source.
+    """Raise an `ExportError` for a node of the rule's source.
 
     Args:
         node: an ast node with a line number, or None.
@@ -17,4 +13,4 @@ def refuse(node, reason, remedy=""):
     """
     line = getattr(node, "lineno", None)
     where = "%s, line %d" % (getattr(node, "source_file", "source"), line) if line else ""
-    raise Refusal("This rule can't be exported: %s." % reason, received=where, remedy=remedy)
+    raise ExportError("This rule can't be exported: %s." % reason, received=where, remedy=remedy)

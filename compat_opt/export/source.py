@@ -6,7 +6,8 @@ import io
 import tokenize
 
 from compat_opt.export.printer import constant
-from compat_opt.export.refusal import Refusal, refuse
+from compat_opt.errors import ExportError
+from compat_opt.export.refusal import refuse
 
 #: Modules that an exported file may import, too.
 KNOWN_MODULES = ("math",)
@@ -43,7 +44,7 @@ class SourceFile:
         except TypeError:
             path = module = None
         if path is None or module is None:
-            raise Refusal(
+            raise ExportError(
                 "This rule can't be exported: the source of %s can't be read." % owner.__qualname__,
                 "a class in a Python file",
                 "module=%s" % owner.__module__,
@@ -58,7 +59,7 @@ class SourceFile:
         for node in self.tree.body:
             if isinstance(node, ast.ClassDef) and node.name == owner.__qualname__:
                 return node
-        raise Refusal(
+        raise ExportError(
             "This rule can't be exported: %s is made at run time, by a function." % owner.__qualname__,
             "a class at the top level of its file",
             "module=%s" % owner.__module__,
@@ -119,7 +120,7 @@ class RuleSource:
                     if isinstance(node, ast.FunctionDef) and node.name == name:
                         return node, file, owner
                 break
-        raise Refusal(
+        raise ExportError(
             "This rule can't be exported: the source of its %s() can't be found." % name,
             "a method in the class statement of %s or a base class" % self.rule.__name__,
         )

@@ -3,6 +3,7 @@
 import ast
 import copy
 import inspect
+import re
 import textwrap
 
 from compat_opt._version import __version__
@@ -133,7 +134,7 @@ class Writer:
         line = " " * indent + "%s(%s)%s" % (start, ", ".join(parts), end)
         if len(line) <= 100:
             return [line]
-        inner = [" " * (indent + 4) + part + ("," if not part.startswith("**") else "") for part in parts]
+        inner = [" " * (indent + 4) + part + "," for part in parts]
         return [" " * indent + start + "("] + inner + [" " * indent + ")" + end]
 
     def slots_for(self):
@@ -299,6 +300,12 @@ class Writer:
 
     def _prepare_passes_hyper(self):
         return "prepare" in self.functions.top and self.functions.passes_hyper(self.functions.top["prepare"])
+
+
+def used_functions(texts, lines):
+    """Those private functions, of {name: source}, that lines call."""
+    body = "\n".join(lines)
+    return [text.lstrip("\n") for name, text in texts.items() if re.search(r"(?<![\w.])%s\(" % name, body)]
 
 
 def _without_complex(lines):

@@ -12,7 +12,7 @@ LAYERS = [
     ["spec", "env", "codemod"],
     ["ops", "rules", "transforms"],
     ["adapters"],
-    ["state", "bridge"],
+    ["state", "bridge", "export"],
     ["testing"],
     ["cli", "optimizers", "__init__"],
     ["__main__"],

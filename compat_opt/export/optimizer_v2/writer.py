@@ -9,6 +9,7 @@ from compat_opt.export.printer import broken, literal, pieces, statements, text_
 from compat_opt.export.slots import fix_settings
 from compat_opt.export.translate import expression
 from compat_opt.export.writer import Writer as BaseWriter
+from compat_opt.export.writer import used_functions
 
 _CREATE_SLOTS = '''
     def _create_slots(self, var_list):
@@ -94,10 +95,8 @@ class Writer(BaseWriter):
         body = []
         for part in parts:
             body += ([""] if body else []) + part
-        functions_used = {
-            "_compute_dtype(": private.COMPUTE_DTYPE, "_dense(": private.DENSE, "_cast(": private.CAST,
-        }  # fmt: skip
-        used = [text.lstrip("\n") for name, text in functions_used.items() if any(name in line for line in body)]
+        private_functions = {"_compute_dtype": private.COMPUTE_DTYPE, "_dense": private.DENSE, "_cast": private.CAST}
+        used = used_functions(private_functions, body)
         imports = sorted("import %s" % name for name in self.translation.modules)
         head = self.provenance("OptimizerV2") + [""] + imports + ([""] if imports else [])
         head += ["import tensorflow as tf"] + private.KERAS_2
