@@ -2,6 +2,7 @@
 
 import ast
 
+from compat_opt.export.operations import filled
 from compat_opt.export.printer import broken, literal, pieces, statements, text_of
 from compat_opt.export.slots import fix_settings
 from compat_opt.export.translate import expression
@@ -32,7 +33,8 @@ class ModernWriter(Writer):
             self.build(),
         ]
         if self.slots.entries:
-            parts += [self.slots_for(), self.add_slot.strip("\n").splitlines()]
+            add_slot = filled(self.add_slot, self.initialized if self.slots.initial else self.zeros)
+            parts += [self.slots_for(), add_slot.strip("\n").splitlines()]
         measure = self.measured() if self.measures else []
         if self.per_step:
             parts.append(self.per_step_hook())

@@ -117,10 +117,15 @@ def _size(shape):
 '''
 
 
-def _named(text, **names):
+def filled(text, names):
+    """A template with ``{name}`` replaced; braces of other kinds stay."""
     for key, value in names.items():
         text = text.replace("{%s}" % key, value)
-    return text.strip("\n") + "\n"
+    return text
+
+
+def _named(text, **names):
+    return filled(text, names).strip("\n") + "\n"
 
 
 _TF_RANDOM = _named(

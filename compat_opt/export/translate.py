@@ -8,9 +8,9 @@ from compat_opt.export import hoist
 from compat_opt.export.calls import OperationCalls
 from compat_opt.export.functions import Functions
 from compat_opt.export.kinds import BOOL, NUMBER, TENSOR, Kinds
-from compat_opt.export.printer import constant
 from compat_opt.export.refusal import refuse
 from compat_opt.export.source import global_value, is_docstring
+from compat_opt.export.taken import BASE_METHODS, LOCAL, WRITTEN
 from compat_opt.ops.table import OPERATIONS
 
 
@@ -171,9 +171,8 @@ class Translation:
 
     def name_of(self, function):
         """What a helper is called in the exported file."""
-        taken = ("_assign", "_slots_for", "_step_scalars", "_dense", "_compute_dtype", "_measured", "_prepare", "_size")
         name = function.name if function.name.startswith("_") else "_" + function.name
-        return name + "_of_rule" if name in taken or name in dir(self.rule) and name == "_declared" else name
+        return name + "_of_rule" if name in BASE_METHODS | WRITTEN else name
 
     def body(self, function, read=None, on_return=None):
         """Statements of a function, without its docstring's role in the rule.
@@ -219,7 +218,8 @@ class _Visitor(ast.NodeTransformer):
         for node in ast.walk(function.node):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 self.bound.add(node.id)
-        self.lambdas = []
+                if node.id in LOCAL:
+                    refuse(node, "it has a variable %s, a name that the exported method needs" % node.id, "Rename it.")
 
     def block(self, statements):
         found = []
@@ -366,16 +366,7 @@ class _Visitor(ast.NodeTransformer):
     def visit_FunctionDef(self, node):
         refuse(node, "it defines a function in %s()" % self.function.name)
 
-    def _comprehension(self, node):
-        return self.generic_visit(node)
-
 
 def constant_like(value):
     """Whether a class attribute can stand in the exported file as it is."""
     return value is not None and isinstance(value, (bool, int, float, str)) and not inspect.isfunction(value)
-
-
-def is_constant(node, value):
-    """Whether a node is this literal."""
-    known, found = constant(node)
-    return known and type(found) is type(value) and found == value

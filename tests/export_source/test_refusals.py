@@ -1,6 +1,7 @@
 """Rules of users: comments survive; what can't be exported is refused with the reason and the line."""
 
 import importlib.util
+import sys
 import textwrap
 
 import pytest
@@ -45,8 +46,6 @@ def load(tmp_path, text, name="Mine"):
     path.write_text(HEAD + textwrap.dedent(text))
     spec = importlib.util.spec_from_file_location("exported_rule_%s" % id(path), str(path))
     module = importlib.util.module_from_spec(spec)
-    import sys
-
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return getattr(module, name)
@@ -86,6 +85,10 @@ REFUSED = {
         ),
         "does not end with one return",
     ),
+    "a name of the hooks": (
+        changed("        return var", "        dtype = 2.0\n        return dtype * var"),
+        "a variable dtype, a name that the exported method needs",
+    ),
     "a scalar named as a hyper": (
         changed(
             "    def update",
@@ -119,6 +122,14 @@ def test_operations_that_a_namespace_lacks_are_refused(tmp_path):
     assert "ops.tril(mean)" in export_rule(rule, "keras3")
     with pytest.raises(ExportError, match="ops.tril has no counterpart in TensorFlow"):
         export_rule(rule, "keras2")
+
+
+def test_helpers_do_not_override_methods_of_the_base_class(tmp_path):
+    text = changed("_bounded(mean, ops)", "self._clip_gradients(mean, ops)")
+    text += "\n    def _clip_gradients(self, x, ops):\n        return ops.clip(x, -1.0, 1.0)\n"
+    source = export_rule(load(tmp_path, text), "keras3")
+    assert "_clip_gradients_of_rule(mean)" in source and "def _clip_gradients_of_rule(" in source
+    assert "def _clip_gradients(" not in source
 
 
 def test_transformed_rules_are_refused():

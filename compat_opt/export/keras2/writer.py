@@ -5,14 +5,16 @@ from compat_opt.export.modern import ModernWriter
 from compat_opt.export.operations import TENSORFLOW
 
 _ADD_SLOT = '''
-    def _add_slot(self, variable, name, shape, initializer=tf.zeros):
+    def _add_slot(self, variable, name, shape{initializer}):
         """A slot of a variable, in its compute dtype."""
         dtype = _compute_dtype(variable)
         if dtype != variable.dtype.base_dtype:
-            return self.add_variable(shape, dtype, initializer, name)
-        initial = initializer(shape, dtype)
+            return self.add_variable(shape, dtype, {given}, name)
+        initial = {given}(shape, dtype)
         return self.add_variable_from_reference(variable, name, initial_value=initial)
 '''
+_ZEROS = {"initializer": "", "given": "tf.zeros"}
+_INITIALIZED = {"initializer": ", initializer=tf.zeros", "given": "initializer"}
 
 
 class Writer(ModernWriter):
@@ -35,7 +37,7 @@ class Writer(ModernWriter):
     pass_learning_rate = ""
     wide = "tf.float64"
     functions_used = {"_compute_dtype": private.COMPUTE_DTYPE, "_dense": private.DENSE, "_cast": private.CAST}
-    add_slot = _ADD_SLOT
+    add_slot, zeros, initialized = _ADD_SLOT, _ZEROS, _INITIALIZED
     no_initializer = "tf.zeros"
 
     def constructor_body(self):

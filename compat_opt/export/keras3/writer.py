@@ -34,15 +34,21 @@ def _cast(scalars, dtype):
 '''
 
 _ADD_SLOT = '''
-    def _add_slot(self, variable, name, shape, initializer="zeros"):
+    def _add_slot(self, variable, name, shape{initializer}):
         """A slot of a variable, in its compute dtype."""
         dtype = _compute_dtype(variable)
         same = keras.backend.standardize_dtype(variable.dtype) == dtype
-        if same and shape == tuple(variable.shape):
-            return self.add_variable_from_reference(variable, name=name, initializer=initializer)
+        if same and shape == tuple(variable.shape){zeros}:
+            return self.add_variable_from_reference(variable, name=name)
         name = "%s_%s" % (getattr(variable, "path", variable.name).replace("/", "_"), name)
-        return self.add_variable(shape, initializer=initializer, dtype=dtype, name=name)
+        return self.add_variable(shape, {given}dtype=dtype, name=name)
 '''
+_ZEROS = {"initializer": "", "zeros": "", "given": ""}
+_INITIALIZED = {
+    "initializer": ', initializer="zeros"',
+    "zeros": ' and initializer == "zeros"',  # the first Keras 3 takes no other
+    "given": "initializer=initializer, ",
+}
 
 _ONE_REPLICA = '''
         strategy = getattr(self, "_distribution_strategy", None)  # of the TensorFlow backend
@@ -70,7 +76,7 @@ class Writer(ModernWriter):
     functions_used = {
         "_compute_dtype": _COMPUTE_DTYPE, "_dense": _DENSE, "_scalar_dtype": _SCALAR_DTYPE, "_cast": _CAST,
     }  # fmt: skip
-    add_slot = _ADD_SLOT
+    add_slot, zeros, initialized = _ADD_SLOT, _ZEROS, _INITIALIZED
 
     def constructor_body(self):
         """Lines of ``__init__`` behind its signature."""
