@@ -125,10 +125,6 @@ class Functions:
             bound[keyword.arg] = keyword.value
         return bound
 
-    def reachable(self, context):
-        """The functions that are a part of update, prepare or measure, it first."""
-        return [self.top[context]] + [f for f in self.found.values() if context in f.contexts]
-
     def hypers_read(self, functions):
         """Names read as ``hyper.<name>`` in these functions, in the order of their places."""
         names = []

@@ -48,7 +48,6 @@ class Translation:
         self.hoists = {}
         self.keys = {"update": [], "measure": [], "prepare": []}
         self.helpers, self.constants, self.modules = [], {}, set()
-        self.static_functions = {}
         self.calls = OperationCalls(self)
         self._find_parameter_kinds()
 

@@ -160,14 +160,6 @@ class Writer:
             lines += head + [put]
         return lines + ["        return slots"]
 
-    def static_shape(self):
-        """Whether every variable has the same slots, in its own shape."""
-        return all(shape == "shape" and condition is None for _, shape, condition in self.slots.entries)
-
-    def fixed_statements(self, body, indent):
-        """Translated statements as lines, with the fixed settings put in."""
-        return statements(fix_settings(body, self.fixed), indent)
-
     def helper_methods(self):
         """Lines of the rule's helper methods, and FunctionDefs of its module functions."""
         methods, functions = self.translation.helper_definitions()
