@@ -39,8 +39,21 @@ def keys(targets):
 on_each_target = pytest.mark.parametrize("target", TARGETS, ids=keys(TARGETS))
 
 
+def needs_a_later_keras(rule, target):
+    """Keras 3.0 and 3.1 have no hook that runs once per step; exported classes that need one say so."""
+    if target.generation != "keras3" or not (rule.shared() or rule.overrides("measure")):
+        return False
+    from keras.optimizers import Optimizer
+
+    return not hasattr(Optimizer, "_backend_update_step")
+
+
 def check(name, target, settings=None, hypers=None, only=MODES):
     rule = getattr(rules, name)
+    if needs_a_later_keras(rule, target):
+        with pytest.raises(NotImplementedError, match="A later Keras 3 is needed"):
+            exported_class(rule, target)()
+        return
     given = dict(hypers_in_float32(rule, target), **(hypers or {}))
     for mode, difference in differences(rule, target, given, settings, only=only).items():
         assert difference <= ROUNDING.get(name, TOLERANCE), "%s, %s: %.2e" % (name, mode, difference)
@@ -147,6 +160,8 @@ def test_trains_a_model_whose_state_is_saved(target, tmp_path):
     on = OnTarget(target)
     if on.tf is None or not on.has("Sequential"):
         pytest.skip("checkpoints are TensorFlow's")
+    if needs_a_later_keras(rules.Nadam, target):
+        pytest.skip("Nadam's exported class needs a later Keras 3")
     x, y = regression()
     cls = exported_class(rules.Nadam, target)
 

@@ -50,6 +50,13 @@ _INITIALIZED = {
     "given": "initializer=initializer, ",
 }
 
+_HOOK = '''
+        if not hasattr(super(), "_backend_update_step"):
+            raise NotImplementedError(
+                "This Keras has no hook that runs once per step. A later Keras 3 is needed."
+            )
+'''
+
 _ONE_REPLICA = '''
         strategy = getattr(self, "_distribution_strategy", None)  # of the TensorFlow backend
         if strategy is not None and strategy.num_replicas_in_sync > 1:
@@ -81,7 +88,8 @@ class Writer(ModernWriter):
     def constructor_body(self):
         """Lines of ``__init__`` behind its signature."""
         base = ["learning_rate=learning_rate", "weight_decay=weight_decay", "name=name", "**kwargs"]
-        return ["        super().__init__(", "            " + ", ".join(base), "        )"]
+        lines = ["        super().__init__(", "            " + ", ".join(base), "        )"]
+        return lines + (_HOOK.strip("\n").splitlines() if self.per_step else [])
 
     def config_learning_rate(self):
         """Entries of get_config that the base class leaves out."""
