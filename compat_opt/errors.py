@@ -76,6 +76,10 @@ class UnsupportedError(CompatOptError, NotImplementedError):
     """What was asked for can't be done on this target."""
 
 
+class ExportError(CompatOptError, NotImplementedError):
+    """A rule has something that the exported source of this API can't say; names the reason and the line."""
+
+
 class CommandError(CompatOptError):
     """A command can't do what it was asked for: its exit code is 2."""
 

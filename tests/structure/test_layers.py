@@ -13,7 +13,7 @@ LAYERS = [
     ["ops", "rules", "transforms"],
     ["schedules"],
     ["adapters"],
-    ["state", "bridge"],
+    ["state", "bridge", "export"],
     ["testing"],
     ["cli", "optimizers", "__init__"],
     ["__main__"],

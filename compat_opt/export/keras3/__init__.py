@@ -1,0 +1,1 @@
+"""Export to the Optimizer of Keras 3, on its backends TensorFlow, JAX and torch."""
