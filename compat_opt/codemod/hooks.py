@@ -1,0 +1,191 @@
+"""Where each generation's classes keep their update, and how it is entered."""
+
+import ast
+
+from compat_opt.codemod.declare import Constructor, SlotMaker, bind_loop
+from compat_opt.codemod.execute import Executor, Frame
+from compat_opt.codemod.syntax import dotted, expression, is_literal, literal, write
+from compat_opt.codemod.values import (
+    DICT, HANDLE, LIST, NONE, NOTHING, PLACE, ROW_NUMBERS, ROWS, SELF, SHAPE, TENSOR, Refused, Value, named,
+)  # fmt: skip
+
+
+def declare(model, style):
+    """Follow the constructor and what makes the slots."""
+    Constructor(model).follow_constructor()
+    if style == "optimizer_v2":
+        SlotMaker(model).follow_slots("_create_slots")
+    elif style == "keras":
+        SlotMaker(model).follow_slots("build")
+
+
+def follow_dense(model, style):
+    """The `Executor` that has followed the update of a whole gradient."""
+    if style == "optimizer_v2":
+        return _follow_v2(model, Executor(model), "_resource_apply_dense", ())
+    if style == "keras":
+        return _follow_update_step(model, Executor(model))
+    return _follow_get_updates(model)
+
+
+def follow_sparse(model, style):
+    """The `Executor` that has followed the update of a gradient's rows, or None if there is no other than the dense one.
+
+    Raises:
+        Refused: there is one, and it can't be followed.
+    """
+    if style == "optimizer_v2":
+        if model.method("_resource_apply_sparse") is None:
+            return None
+        return _follow_v2(model, Executor(model, sparse=True), "_resource_apply_sparse", (Value(ROW_NUMBERS),))
+    if style == "keras":
+        function = model.method("update_step")[0]
+        if not any(isinstance(n, ast.Name) and n.id == "isinstance" for n in ast.walk(function)):
+            return None
+        return _follow_update_step(model, Executor(model, sparse=True))
+    return None
+
+
+def refuses_sparse(model):
+    """Whether the old class raises on a sparse gradient."""
+    method = model.method("_resource_apply_sparse")
+    body = method[0].body if method else []
+    statements = [s for s in body if not (isinstance(s, ast.Expr) and is_literal(s.value))]
+    return len(statements) == 1 and isinstance(statements[0], ast.Raise)
+
+
+def _follow_v2(model, executor, hook, more):
+    prepare = model.method("_prepare_local")
+    executor.state.data["by place"].data["lr_t"] = _learning_rate(model)
+    executor.comments = False
+    if prepare is not None:
+        function, class_name, module = prepare
+        given = dict(zip([a.arg for a in function.args.args[1:]], (PLACE, PLACE, executor.state)))
+        executor.follow(function, given, module, class_name)
+    executor.comments = not executor.sparse
+    function, class_name, module = _found(model, hook)
+    gradient = Value(ROWS if executor.sparse else TENSOR, ast.Name("grad", ast.Load()))
+    parameters = [a.arg for a in function.args.args[1:]]
+    given = dict(zip(parameters, (gradient, Value(HANDLE, data="var")) + more))
+    for parameter in parameters[len(given) :]:
+        given[parameter] = executor.state
+    return _enter(executor, function, given, module, class_name)
+
+
+def _learning_rate(model):
+    try:
+        return model.hyper_value("learning_rate", None)
+    except Refused:
+        return NONE
+
+
+def _enter(executor, function, given, module, class_name):
+    if function.args.kwarg is not None:
+        given[function.args.kwarg.arg] = Value(DICT, data={})
+    given["self"] = Value(SELF)
+    executor.frame = Frame(given, module, class_name, None, 0)
+    executor.run(function.body)
+    return executor
+
+
+def _follow_update_step(model, executor):
+    function, class_name, module = _found(model, "update_step")
+    gradient = Value(ROWS if executor.sparse else TENSOR, ast.Name("grad", ast.Load()))
+    parameters = [a.arg for a in function.args.args[1:]]
+    values = (gradient, Value(HANDLE, data="var"), model.hyper_value("learning_rate", function))
+    return _enter(executor, function, dict(zip(parameters, values)), module, class_name)
+
+
+def _found(model, hook):
+    method = model.method(hook)
+    if method is None:
+        raise Refused("the class has no %s, and its base's is not known" % hook, model.node)
+    return method
+
+
+def _follow_get_updates(model):
+    executor = UpdatesExecutor(model)
+    function, class_name, module = _found(model, "get_updates")
+    given = {"self": Value(SELF)}
+    for parameter in [a.arg for a in function.args.args[1:]]:
+        given[parameter] = Value(LIST, data=("variables", None)) if parameter in ("params", "var_list") else NONE
+    return _enter(executor, function, given, module, class_name)
+
+
+class UpdatesExecutor(Executor):
+    """Follows ``get_updates``: lists of variables become slots, the loop over them is the update."""
+
+    def __init__(self, model):
+        super().__init__(model)
+        self.deferred, self.looped = True, False
+
+    def _do_For(self, node):
+        if self.looped:
+            raise Refused("a second loop over the variables", node)
+        self.looped = True
+        self.bind_loop(node.target, node.iter)
+        self.run(node.body)
+
+    def bind_loop(self, target, iterated):
+        """Bind the target of a loop or comprehension over variables."""
+        bind_loop(self, target, iterated)
+
+    def list_of(self, element, node):
+        if element.kind == NOTHING and isinstance(element.data, tuple) and element.data[0] == "new slot":
+            return Value(LIST, data=("slots", element.data[1]))
+        return super().list_of(element, node)
+
+    def _do_Assign(self, node):
+        if isinstance(node.targets[0], ast.Name):
+            self.list_name = node.targets[0].id
+        super()._do_Assign(node)
+
+    list_name = None
+
+    def _maker(init):
+        def call(self, node):
+            shape = self.value(node.args[0])
+            if shape.kind != SHAPE:
+                return PLACE  # a placeholder that no update reads
+            key = self._slot_name(node)
+            self.model.add_slot(key, init, None, [c for c in self.conditions], node)
+            return Value(NOTHING, data=("new slot", key))
+
+        return call
+
+    _call_zeros = _maker(None)
+    _call_ones = _maker('"ones"')
+
+    def _call_variable(self, node):
+        inner = self.value(node.args[0])
+        if inner.kind == NOTHING:
+            return inner
+        if inner.kind == HANDLE and inner.data == "var":
+            key = self._slot_name(node)
+            self.model.add_slot(key, '"variable"', None, list(self.conditions), node)
+            return Value(NOTHING, data=("new slot", key))
+        raise Refused("a K.variable inside get_updates", node)
+
+    def _call_get_value(self, node):
+        return self.value(node.args[0])
+
+    def _slot_name(self, node):
+        for keyword in node.keywords:
+            if keyword.arg == "name":
+                words = [literal(n) for n in ast.walk(keyword.value) if is_literal(n) and isinstance(literal(n), str)]
+                if words and words[0].strip("_"):
+                    return words[0].strip("_").split("/")[-1]
+        name = self.list_name or "slot"
+        return name[:-1] if name.endswith("s") and len(name) > 1 else name
+
+    def _branch(self, test, sides, before_env, before_now, comments):
+        # A list of slots under a condition, and a placeholder otherwise: the slots are conditional themselves.
+        for name in list(sides[0][3]):
+            first, second = sides[0][3].get(name), sides[1][3].get(name)
+            pair = [v for v in (first, second) if v is not None and v.kind == LIST and isinstance(v.data, tuple)]
+            if len(pair) == 1 and first is not None and second is not None:
+                sides[0][3][name] = sides[1][3][name] = pair[0]
+        super()._branch(test, sides, before_env, before_now, comments)
+
+
+__all__ = ["declare", "dotted", "expression", "follow_dense", "follow_sparse", "named", "refuses_sparse", "write"]
