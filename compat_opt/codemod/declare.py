@@ -2,7 +2,7 @@
 
 import ast
 
-from compat_opt.codemod.execute import Executor, Frame
+from compat_opt.codemod.execute import SHARED, Executor, Frame
 from compat_opt.codemod.model import ENGINE_ARGUMENTS, Restart, folded
 from compat_opt.codemod.syntax import NotLiteral, dotted, expression, is_literal, literal, names_in, write
 from compat_opt.codemod.values import (
@@ -137,7 +137,12 @@ class Constructor(_Declaring):
             first = self.value(node.values[0])
             spec = self.model.spec_of(first) if first.node is not None else None
             if spec is not None and not isinstance(spec.default, (bool, str)) and _gives_number(node.values[1]):
-                second = self.value(node.values[1])
+                try:
+                    second = self.value(node.values[1])
+                except Refused:
+                    if not spec.default:
+                        raise
+                    return first  # what stands after `or` is never reached with the default
                 if second.kind == STATIC and is_literal(second.node):
                     if not spec.default:
                         spec.default = literal(second.node)
@@ -216,7 +221,10 @@ class Constructor(_Declaring):
         return self.value(node.args[0])
 
     def _call_variable(self, node):
-        return self.value(node.args[0])
+        found = self.value(node.args[0] if node.args else node.keywords[0].value)
+        if found.kind == STATIC and is_literal(found.node):
+            return Value(UNKNOWN, found.node, SHARED)
+        return found
 
     _call_Variable = _call_variable
 
@@ -258,7 +266,7 @@ def _passed(parameter, function, node):
 
 
 def _gives_number(node):
-    return is_literal(node) or (isinstance(node, ast.Call) and (dotted(node.func) or "").endswith("epsilon"))
+    return is_literal(node) or (isinstance(node, ast.Call) and not node.args)
 
 
 def _either(test, first, second):

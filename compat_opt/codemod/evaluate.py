@@ -18,6 +18,9 @@ _ELSEWHERE = ("constraint", "_constraint")
 
 _STEP = "hyper.step - 1"
 
+#: Why a value is unknown that was made of a variable's name: groups of variables are told apart by it.
+NAMED = "the variable's name steers the update"
+
 
 class Evaluator:
     """Evaluates expressions in a frame; what changes state is left to the subclass, `Executor`."""
@@ -96,8 +99,8 @@ class Evaluator:
                 return owner
             if name in _ELSEWHERE:
                 return NONE
-            if name == "name":
-                return Value(UNKNOWN, data="the variable's name steers the update")
+            if name in ("name", "path", "ref", "_unique_id"):
+                return Value(UNKNOWN, data=NAMED)
             if name == "shape":
                 return Value(SHAPE, data="shape")
             if name in ("value", "read_value"):
@@ -123,7 +126,7 @@ class Evaluator:
         if owner.kind == LIST and isinstance(owner.data, tuple) and owner.data[0] == "slots":
             self.value(index)
             return Value(HANDLE, data=owner.data[1])
-        if owner.kind == LIST and is_literal(index):
+        if owner.kind == LIST and is_literal(index) and isinstance(owner.data, list):
             try:
                 return owner.data[literal(index)]
             except (IndexError, TypeError):
@@ -278,7 +281,8 @@ class Evaluator:
         return Value(FUNCTION, data=(node, self.frame))
 
     def _on_List(self, node):
-        return Value(LIST, data=[self.value(element) for element in node.elts])
+        values = [self.value(element) for element in node.elts]
+        return Value(LIST, data=[self.read(v, node) if v.kind == HANDLE and len(values) > 1 else v for v in values])
 
     _on_Tuple = _on_List
 
@@ -298,6 +302,10 @@ class Evaluator:
         return self.value(node.value)
 
     def _on_ListComp(self, node):
+        if len(node.generators) == 1 and not node.generators[0].ifs:
+            rows = self.known_rows(node.generators[0].iter)
+            if rows is not None:
+                return Value(LIST, data=[self._with_bound(node.generators[0].target, row, node) for row in rows])
         self.frame = self.frame.inner()
         try:
             for generator in node.generators:
@@ -308,6 +316,29 @@ class Evaluator:
         return self.list_of(element, node)
 
     _on_GeneratorExp = _on_ListComp
+
+    def known_rows(self, iterated):
+        """What a loop over a list, or a zip of lists, that are written out runs through; None for any other."""
+        if isinstance(iterated, ast.Call) and dotted(iterated.func) == "zip":
+            columns = [self.known_rows(part) for part in iterated.args]
+            if None in columns:
+                return None
+            return [Value(LIST, data=list(row)) for row in zip(*columns)]
+        if not isinstance(iterated, (ast.Name, ast.List, ast.Tuple)):
+            return None
+        found = self.value(iterated)
+        known = found.kind == LIST and isinstance(found.data, list) and all(v.kind in COMPUTED for v in found.data)
+        if not known or isinstance(iterated, ast.Name) and len(found.data) == 1:
+            return None
+        return found.data
+
+    def _with_bound(self, target, row, node):
+        self.frame = self.frame.inner()
+        try:
+            self.bind(target, row, node)
+            return self.value(node.elt)
+        finally:
+            self.frame = self.frame.outer
 
     def list_of(self, element, node):
         """The list that a comprehension over the variables makes."""
@@ -330,6 +361,13 @@ class Evaluator:
             return self.attribute(owner, literal(node.args[1]), node)
         if name == "hasattr":
             return static(False)
+        if name == "dict" and "dict" not in self.frame.env:
+            return self._call_dict(node)
+        if name == "sum" and name not in self.frame.env:
+            return self.sum_of(node)
+        if name in ("list", "tuple", "zip", "set", "sorted") and name not in self.frame.env:
+            values = [self.value(a) for a in node.args]
+            return values[0] if len(values) == 1 and name != "zip" else Value(LIST, data=[])
         if name == "callable":
             self.value(node.args[0])
             return static(False)
@@ -347,6 +385,18 @@ class Evaluator:
         if function.kind in (UNKNOWN, SCALAR):
             raise Refused(function.data or "a hyperparameter is called", node)
         raise Refused("this call is not understood: %s" % (name or type(node.func).__name__), node)
+
+    def sum_of(self, node):
+        """Python's sum of a list that is written out."""
+        found = self.value(node.args[0])
+        if found.kind != LIST or not isinstance(found.data, list):
+            raise Refused("sum of something other than a list that is written out", node)
+        starts = list(node.args[1:]) + [k.value for k in node.keywords]
+        values = [self.computed(part) for part in starts] + [self.read(v, node) for v in found.data]
+        total = values[0]
+        for value in values[1:]:
+            total = self.binary(ast.Add(), total, value, node)
+        return total
 
     def is_instance(self, node):
         """isinstance(x, IndexedSlices) says which hook is asked for; schedules are resolved before the rule runs."""
@@ -375,6 +425,8 @@ class Evaluator:
             first = self.value(node.args[0] if node.args else node.keywords[0].value)
             if first.kind in COMPUTED and first.kind != STATIC and first.data == "bool" and last == "cast":
                 return Value(first.kind, expression("ops.where(A, 1.0, 0.0)", A=first.node))
+            if first.kind == ROWS and first.data == "slices":
+                return Value(TENSOR, expression("ops.where(touched, A, 0.0)", A=first.node))
             return self.current(first.data, node) if first.kind == HANDLE else first
         if last in functions.NUMBERS and not node.args:
             return Value(STATIC, functions.NUMBERS[last])
@@ -458,12 +510,26 @@ class Evaluator:
 
     def _call_gather(self, node):
         value = self.computed(node.args[0])
-        if not self.sparse or len(node.args) < 2 or self.value(node.args[1]).kind != ROW_NUMBERS:
+        chosen = node.args[1] if len(node.args) > 1 else {k.arg: k.value for k in node.keywords}.get("indices")
+        if not self.sparse or chosen is None or self.value(chosen).kind != ROW_NUMBERS:
             raise Refused("tf.gather outside the rows of a sparse gradient", node)
         return Value(ROWS, value.node)
 
     def _call_IndexedSlices(self, node):
-        return Value(TENSOR, self.computed(node.args[0]).node)
+        found = self.computed(node.args[0] if node.args else node.keywords[0].value)
+        return Value(found.kind, found.node, "slices")
+
+    def _call_squeeze(self, node):
+        """squeeze(gather(expand_dims(x, 0), indices, axis=1), 0) is the rows of x."""
+        found = self.value(node.args[0])
+        if found.kind != ROWS:
+            raise Refused("squeeze is not understood", node)
+        return found
+
+    def _call_expand_dims(self, node):
+        if not self.sparse:
+            raise Refused("expand_dims is not understood", node)
+        return self.computed(node.args[0])
 
     def _call_unique(self, node):
         raise Refused("repeated rows are summed before the rule runs; this sums them itself", node)

@@ -4,7 +4,7 @@ import ast
 import copy
 
 from compat_opt.codemod import kernels
-from compat_opt.codemod.evaluate import Evaluator
+from compat_opt.codemod.evaluate import NAMED, Evaluator
 from compat_opt.codemod.program import Branch, Line
 from compat_opt.codemod.syntax import dotted, expression, is_literal, literal, names_in, write
 from compat_opt.codemod.values import (
@@ -14,6 +14,9 @@ from compat_opt.codemod.values import (
 
 #: Names that have a meaning of their own in a rule's methods.
 _TAKEN = {"self", "grad", "var", "slots", "hyper", "ops", "shared", "new_slots", "touched", "step"}
+
+#: What an attribute is that the constructor has made a variable of its own with a number as first value.
+SHARED = "a variable of the optimizer"
 
 _TOOL_COMMENTS = ("# pylint", "# type:", "# pytype", "# noqa", "# fmt", "# pragma")
 
@@ -74,12 +77,13 @@ class Executor(Evaluator):
         if value.kind == ROWS:
             raise Refused("rows of a sparse gradient are assigned to a whole variable", node)
         key = handle.data
+        self.last_assigned = value.node
         if not isinstance(value.node, ast.Name) or value.text() in ("grad", "var"):
             wanted = "new_var" if key == "var" else self.model.slot(key, node).name
             if self.hint and self.hint[0] is node:
                 wanted = self.hint[1]
             value = self.emit(wanted, Value(TENSOR, value.node))
-        self.now[key] = Value(TENSOR, value.node)
+        self.now[key] = Value(TENSOR, value.node, key)
         self.updated.add(key)
         return self.now[key]
 
@@ -121,7 +125,7 @@ class Executor(Evaluator):
             return True
         return _mentions(self.state, name)
 
-    target = None
+    target = last_assigned = None
 
     # -- statements ----------------------------------------------------------------------------
 
@@ -280,7 +284,11 @@ class Executor(Evaluator):
 
     def _if(self, node, rest):
         """Follow an if. Returns (value, whether the rest of the block was followed too)."""
+        if _only_raises(node.body) and not node.orelse:
+            return None, False  # a check of arguments: a rule gets what the compiled optimizer has checked
         test = self.value(node.test)
+        if test.kind == UNKNOWN and test.data == NAMED:
+            return self._decay_by_name(test, node)
         truth = self.truth_of(test)
         returns = _ends_in_return(node.body) or _ends_in_return(node.orelse)
         if truth is not None:
@@ -289,8 +297,6 @@ class Executor(Evaluator):
             if result is not None or _ends_in_return(chosen):
                 return result, True
             return None, False
-        if _only_raises(node.body) and not node.orelse:
-            return None, False  # a check that the engine or the constructor makes
         test = self.steering(self.read(test, node.test), node)
         body, orelse = list(node.body), list(node.orelse)
         if returns:
@@ -302,6 +308,26 @@ class Executor(Evaluator):
         if returns:
             return self._joined_result(one, two, node), True
         return None, False
+
+    def _decay_by_name(self, test, node):
+        """``if self._do_use_weight_decay(var.name): var.assign_sub(lr * var * rate)``: the engine's weight decay."""
+        if "var" in self.now or any("var" in line.reads() for line in self.out) or node.orelse:
+            raise Refused(NAMED, node)
+        outer, self.out = self.out, []
+        self.run(node.body)
+        self.out = outer
+        decayed = self.now.pop("var", None)
+        rate = decayed and self.model.decay_rate(self.last_assigned)
+        if rate is None:
+            raise Refused(NAMED, node)
+        rate.name = "weight_decay"
+        self.model.engine_decay = self.model.value_of(rate.key)
+        self.model.note(
+            node,
+            "weight decay is the compiled optimizer's own here; for the variables that %s left out, call "
+            "exclude_from_weight_decay(var_names=[...])" % (write(test.node) if test.node is not None else "a name test"),
+        )
+        return None, _ends_in_return(node.body)
 
     def steering(self, test, node):
         """A test as it may stand in a Python if; asks for hypers to be static where they must be."""
@@ -367,12 +393,16 @@ class Executor(Evaluator):
                 self.frame.env[name] = Value(UNKNOWN, data="%s depends on a condition" % name)
 
     def _chosen(self, test, first, second, kind):
-        nodes = [self._unnamed(value.node) for value in (first, second)]
+        nodes = [first.node, second.node]
+        for position in (0, 1):
+            if isinstance(nodes[position], ast.Name) and nodes[position].id not in names_in(nodes[1 - position]):
+                nodes[position] = self._unnamed(nodes[position])
         return Value(kind, expression("ops.where(A, B, C)", A=test.node, B=nodes[0], C=nodes[1]))
 
     def _unnamed(self, node):
         """The expression of a local that was written down last and is read nowhere else."""
-        if isinstance(node, ast.Name) and self.out and isinstance(self.out[-1], Line) and self.out[-1].name == node.id:
+        last = self.out[-1] if self.out else None
+        if isinstance(last, Line) and last.name == node.id and not self._is_needed(node.id):
             line = self.out.pop()
             self.pending = line.comments + self.pending
             return line.node
@@ -510,6 +540,8 @@ class Executor(Evaluator):
             module, class_name = owner
         static_method = any(dotted(d) == "staticmethod" for d in what.decorator_list)
         given = self.arguments(what, node, bound=not static_method)
+        if any(v.kind == UNKNOWN and v.data == NAMED for v in given.values()):
+            return Value(UNKNOWN, ast.Name(what.name, ast.Load()), NAMED)
         return self.follow(what, given, module, class_name, env)
 
     def follow(self, function, given, module, class_name, env=None):
@@ -544,12 +576,25 @@ class Executor(Evaluator):
             return self._dict_call(name, owner, node)
         if owner.kind in (LIST, NOTHING, INDEX, UNKNOWN, SHAPE):
             for argument in node.args:
+                if isinstance(argument, ast.Tuple) and name == "append" and len(argument.elts) == 2:
+                    self._update_pair(argument)
+                    continue
                 self.value(argument)
             return Value(SHAPE, data="shape") if owner.kind == SHAPE else EFFECT
         if owner.kind in COMPUTED:
             if name in ("numpy", "read_value", "value"):
                 return owner
+            if owner.kind == TENSOR and (owner.data == "var" or owner.data in self.model.slot_specs):
+                return self.handle_call(name, Value(HANDLE, data=owner.data), node)  # assign() returns its variable
         raise Refused("the method .%s is not understood" % name, node)
+
+    def _update_pair(self, node):
+        """``self.updates.append((variable, value))``."""
+        target, value = self.value(node.elts[0]), self.computed(node.elts[1])
+        if target.kind == SCALAR and isinstance(target.data, tuple):
+            self.assign_shared(target, value, node)
+        else:
+            self.assign(target, value, node)
 
     def _dict_call(self, name, owner, node):
         if name in ("get", "pop"):
@@ -584,7 +629,8 @@ class Executor(Evaluator):
             return self.assigned(name, handle, self.computed(node.args[0]), node)
         if name in ("scatter_add", "scatter_sub", "scatter_update"):
             slices = self.value(node.args[0])
-            return self.scattered(name, handle, slices, node)
+            self.scattered(name, handle, slices, node)
+            return handle
         if name in ("value", "read_value", "numpy", "handle"):
             return self.read(handle, node)
         if name == "get_shape":
@@ -593,8 +639,6 @@ class Executor(Evaluator):
 
     def assigned(self, how, handle, value, node):
         """assign, assign_add or assign_sub."""
-        if handle.kind == HANDLE and handle.data == "iterations":
-            return EFFECT
         if how.endswith("add") or how.endswith("sub"):
             old = self.read(handle, node)
             operator = ast.Add() if how.endswith("add") else ast.Sub()
@@ -618,9 +662,13 @@ class Executor(Evaluator):
 
     def _named_assign(how):
         def call(self, node):
-            handle = self.value(node.args[0])
-            if handle.kind == HANDLE and handle.data == "iterations":
+            if dotted(node.args[0]) == "self.iterations":
                 return EFFECT
+            handle = self.value(node.args[0])
+            if handle.kind == SCALAR and isinstance(handle.data, tuple):
+                if how != "assign":
+                    raise Refused("a variable of the optimizer is added to", node)
+                return self.assign_shared(handle, self.computed(node.args[1]), node)
             value = node.args[1] if len(node.args) > 1 else node.keywords[0].value
             return self.assigned(how, handle, self.computed(value), node)
 
@@ -635,6 +683,8 @@ class Executor(Evaluator):
 
     def _call_ResourceScatterUpdate(self, node):
         parts = {k.arg: k.value for k in node.keywords}
+        if len(node.args) < 3 and "resource" not in parts:
+            raise Refused("the arguments of this scatter are not understood", node)
         if len(node.args) == 3:
             parts.update(zip(("resource", "indices", "updates"), node.args))
         handle = self.value(parts["resource"])
@@ -713,6 +763,8 @@ class Executor(Evaluator):
         if name in ("updates", "weights", "_weights"):
             return Value(LIST, data=[])
         found = self.model.attribute(name, node)
+        if found is not None and found.kind == UNKNOWN and found.data == SHARED:
+            return self.shared_value(name, found, node)
         if found is not None:
             return found
         method = self.model.method(name)
@@ -727,9 +779,27 @@ class Executor(Evaluator):
             return static(False)
         if name in ("clipnorm", "clipvalue", "global_clipnorm", "gradient_accumulation_steps", "use_ema"):
             return NONE
+        if name == "__class__":
+            return PLACE
+        if name == "_hyper":
+            return Value(DICT, data=dict(self.model.hyper_values))
         if name in ("_index_dict",):
             return Value(DICT, data={"by place": Value(INDEX)})
         raise Refused("self.%s is set nowhere that is understood" % name, node)
+
+    def shared_value(self, name, found, node):
+        """A scalar that is kept once per optimizer."""
+        if name in self.model.shared_new:
+            raise Refused("%s is read after its update" % name, node)
+        key = self.model.declare_shared(name, literal(found.node))
+        return Value(SCALAR, expression("shared." + key), ("shared", name))
+
+    def assign_shared(self, target, value, node):
+        """Give a scalar of the optimizer its next value."""
+        if self.conditions or value.kind not in (SCALAR, STATIC):
+            raise Refused("a variable of the optimizer gets a value that is not one of the step", node)
+        self.model.shared_new[target.data[1]] = value
+        return EFFECT
 
     def own_get_hyper(self, _, node):
         """self._get_hyper(name, dtype)."""

@@ -34,6 +34,7 @@ add                           A B        A + B
 subtract sub                  A B        A - B
 multiply mul scalar_mul       A B        A * B
 divide truediv div realdiv true_divide   A B   A / B
+floordiv floor_div               A B        ops.floor(A / B)
 div_no_nan divide_no_nan      A B        ops.where(B == 0, 0.0, A / B)
 maximum                       A B        ops.maximum(A, B)
 minimum                       A B        ops.minimum(A, B)
@@ -59,7 +60,7 @@ l2_loss                       A          0.5 * ops.sum(ops.square(A))
 """
 
 _PASSES = (
-    "identity stop_gradient convert_to_tensor convert_to_tensor_v2 constant cast to_float as_dtype "
+    "identity stop_gradient convert_to_tensor convert_to_tensor_v2 constant cast to_float cast_to_floatx as_dtype "
     "convert_to_tensor_v2_with_dispatch smart_constant_value"
 ).split()
 

@@ -6,7 +6,8 @@ from compat_opt.codemod.declare import Constructor, SlotMaker, bind_loop
 from compat_opt.codemod.execute import Executor, Frame
 from compat_opt.codemod.syntax import dotted, expression, is_literal, literal, write
 from compat_opt.codemod.values import (
-    DICT, HANDLE, LIST, NONE, NOTHING, PLACE, ROW_NUMBERS, ROWS, SELF, SHAPE, TENSOR, Refused, Value, named,
+    DICT, HANDLE, LIST, NONE, NOTHING, PLACE, ROW_NUMBERS, ROWS, SCALAR, SELF, SHAPE, STATIC, TENSOR,
+    Refused, Value, named,
 )  # fmt: skip
 
 
@@ -21,11 +22,17 @@ def declare(model, style):
 
 def follow_dense(model, style):
     """The `Executor` that has followed the update of a whole gradient."""
+    executor = UpdatesExecutor(model) if style == "get_updates" else Executor(model)
+    follow_around(model, executor)
     if style == "optimizer_v2":
-        return _follow_v2(model, Executor(model), "_resource_apply_dense", ())
-    if style == "keras":
-        return _follow_update_step(model, Executor(model))
-    return _follow_get_updates(model)
+        _follow_v2(model, executor, "_resource_apply_dense", ())
+    elif style == "keras":
+        _follow_update_step(model, executor)
+    else:
+        _follow_get_updates(model, executor)
+    if "var" not in executor.now:
+        raise Refused("the variable is never assigned in a way that is understood", model.node)
+    return executor
 
 
 def follow_sparse(model, style):
@@ -44,6 +51,61 @@ def follow_sparse(model, style):
             return None
         return _follow_update_step(model, Executor(model, sparse=True))
     return None
+
+
+#: Methods that, overridden, change what happens around the update.
+_AROUND = (
+    "minimize", "compute_gradients", "_compute_gradients", "get_unscaled_gradients", "_aggregate_gradients",
+    "_transform_gradients", "_transform_unaggregated_gradients", "_prepare", "_distributed_apply", "apply",
+    "_resource_apply_sparse_duplicate_indices", "update_variable", "_backend_update_step", "stateless_apply",
+    "_clip_gradients", "_overwrite_model_variables_with_average_value", "_decayed_lr", "_apply_weight_decay",
+)  # fmt: skip
+
+
+def follow_around(model, executor):
+    """What the class does to all gradients before the update: clipping by their global norm becomes `measure`.
+
+    Raises:
+        Refused: it does something else.
+    """
+    for name in _AROUND + ("apply_gradients",):
+        method = model.method(name)
+        if method is not None and method[2] is model.module:
+            for statement in method[0].body:
+                _passes_on(model, executor, name, statement, method[0])
+
+
+def _passes_on(model, executor, name, statement, function):
+    """Check that a statement around the update only hands gradients on; note what else it does."""
+    for call in [n for n in ast.walk(statement) if isinstance(n, ast.Call)]:
+        called = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
+        whole = dotted(call.func) or ""
+        if called == "clip_by_global_norm":
+            _clip_by_global_norm(model, executor, call, function)
+        elif isinstance(statement, ast.Expr) and whole.startswith("self."):
+            model.note(statement, "%s also calls %s(), which the rule does not" % (name, whole))
+            return
+        elif called not in ("list", "zip", "super", name) or (called == name and "super" not in ast.dump(call.func)):
+            raise Refused("%s is overridden and does more than hand on: %s()" % (name, whole or called), call)
+
+
+def _clip_by_global_norm(model, executor, call, function):
+    parts = {k.arg: k.value for k in call.keywords}
+    limit = parts.get("clip_norm") or (call.args[1] if len(call.args) > 1 else None)
+    defaults = dict(zip([a.arg for a in function.args.args][::-1], function.args.defaults[::-1]))
+    if isinstance(limit, ast.Name) and limit.id in defaults:
+        model.note(call, "apply_gradients took %s; the rule has its default" % limit.id)
+        limit = defaults[limit.id]
+    executor.frame.env["self"] = Value(SELF)
+    limit = executor.computed(limit)
+    if limit.kind not in (STATIC, SCALAR):
+        raise Refused("the limit of the global norm is not understood", call)
+    scale = expression("A / ops.maximum(ops.sqrt(hyper.square_sum), A)", A=limit.node)
+    if not is_literal(limit.node):
+        scale = expression("ops.where(A > 0, B, 1.0)", A=limit.node, B=scale)
+    clip = executor.emit("clip", Value(SCALAR, scale))
+    executor.emit("grad", Value(TENSOR, expression("A * grad", A=clip.node)))
+    model.measure = ['return {"square_sum": ops.sum(ops.square(grad))}']
 
 
 def refuses_sparse(model):
@@ -103,8 +165,7 @@ def _found(model, hook):
     return method
 
 
-def _follow_get_updates(model):
-    executor = UpdatesExecutor(model)
+def _follow_get_updates(model, executor):
     function, class_name, module = _found(model, "get_updates")
     given = {"self": Value(SELF)}
     for parameter in [a.arg for a in function.args.args[1:]]:

@@ -3,12 +3,12 @@
 import ast
 import collections
 
-from compat_opt.codemod import hooks
+from compat_opt.codemod import hooks, sparse
 from compat_opt.codemod.bases import base_module
 from compat_opt.codemod.model import ClassModel, Restart
 from compat_opt.codemod.module import Module
 from compat_opt.codemod.values import Refused
-from compat_opt.codemod.writer import write_rule
+from compat_opt.codemod.writer import hypers_read, write_rule
 
 CONVERTED, NOTES, REFUSED = "converted", "notes", "refused"
 
@@ -59,7 +59,58 @@ def _follow(module, name, static):
     except Refused as refused:
         refused.considered = model.considered
         raise
+    unbound = sparse.unbound_name(model, executor)
+    if unbound:
+        raise Refused("the order of its assignments is not understood (%s)" % unbound, model.node)
+    _note_sparse(model, style, executor)
+    _note_declarations(model, executor)
     return model, executor
+
+
+def _note_sparse(model, style, executor):
+    """Say what the old class did to sparse gradients, where that is not what the rule does."""
+    method = model.method("_resource_apply_sparse") if style == "optimizer_v2" else None
+    node = method[0] if method is not None and method[2] is model.module else model.node
+    if style == "optimizer_v2" and (method is None or hooks.refuses_sparse(model)):
+        model.note(node, "the old class refused sparse gradients; here they act as their dense equal")
+        return
+    try:
+        other = hooks.follow_sparse(model, style)
+    except (Refused, Restart) as stopped:
+        reason = stopped.reason if isinstance(stopped, Refused) else "a flag"
+        model.note(node, "what it does to sparse gradients is not understood (%s); here they act as their dense equal" % reason)
+        return
+    if other is None:
+        return
+    relation, reason = sparse.compare(model, executor, other)
+    if relation == sparse.LAZY:
+        model.sparse = "lazy"
+        more = " (%s)" % reason if reason else ""
+        model.note(node, 'rows without gradient stay as they are: make the optimizer with sparse="lazy"%s' % more)
+    elif relation == sparse.SAME and reason:
+        model.note(node, "sparse gradients were treated otherwise (%s)" % reason)
+    elif relation == sparse.OTHER:
+        model.note(node, "sparse gradients were treated otherwise (%s); here they act as their dense equal" % reason)
+    elif relation == sparse.UNKNOWN:
+        model.note(node, "its update of sparse gradients can't be compared (%s); here they act as their dense equal" % reason)
+
+
+def _note_declarations(model, executor):
+    """Notes about hyperparameters that are not what they were."""
+    read = hypers_read(model, executor)
+    for key, spec in model.hypers.items():
+        if spec.name not in read:
+            if key not in ("learning_rate",) and not (spec.name == "weight_decay" and model.engine_decay is not None):
+                model.note(spec, "the constructor's argument %s is not used by the update: it is left out" % key)
+            continue
+        if spec.name != key and key.lstrip("_") != spec.name:
+            model.note(spec, "the constructor's argument %s is called %s here" % (key, spec.name))
+        if spec.required:
+            model.note(spec, "%s had no default; %r stands in" % (spec.name, spec.default))
+        if spec.comment:
+            model.note(spec, "%s: %s" % (spec.name, spec.comment))
+        if key in model.forced_static and any(v.node is not None and model.spec_of(v) is spec for v in model.hyper_values.values()):
+            model.note(spec, "%s steers Python code: it is fixed when the optimizer is made" % spec.name)
 
 
 def _refuse_what_is_no_rule(model, style):

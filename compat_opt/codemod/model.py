@@ -35,8 +35,9 @@ class HyperSpec:
     """A hyperparameter of the new rule."""
 
     def __init__(self, name, default, line, static):
-        self.name, self.default, self.line, self.static = name, default, line, static
+        self.name, self.default, self.lineno, self.static = name, default, line, static
         self.check, self.comment, self.required = None, None, False
+        self.key = name
 
 
 SlotSpec = collections.namedtuple("SlotSpec", "name init shape condition line")
@@ -68,7 +69,8 @@ class ClassModel:
         self.slot_specs = collections.OrderedDict()
         self.renamed_slots, self.conditional, self.considered = {}, set(), set()
         self.engine_decay, self.notes, self.used_comments = None, [], set()
-        self.groups = None
+        self.measure = self.sparse = None
+        self.shared, self.shared_new = {}, {}
 
     def _add_methods(self, module, owner):
         for node in module.classes[owner].node.body:
@@ -107,8 +109,9 @@ class ClassModel:
         known = self.hypers.get(name)
         if known is None:
             new = _OTHER_NAMES.get(name, name).lstrip("_")
-            known = self.hypers[name] = HyperSpec(new, default, getattr(node, "lineno", None), self.is_static(name, default))
-            known.required = required
+            fixed = self.is_static(name, default) and not (required and name not in self.forced_static)
+            known = self.hypers[name] = HyperSpec(new, default, getattr(node, "lineno", None), fixed)
+            known.required, known.key = required, name
         return self.value_of(name)
 
     def is_static(self, name, default):
@@ -120,6 +123,23 @@ class ClassModel:
         spec = self.hypers[name]
         owner = "self" if spec.static else "hyper"
         return Value(STATIC if spec.static else SCALAR, expression("%s.%s" % (owner, spec.name)))
+
+    def decay_rate(self, node):
+        """The hyper `rate` of ``var - learning_rate * var * rate``, in any order; None for another expression."""
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Sub) or write(node.left) != "var":
+            return None
+        factors, waiting = [], [node.right]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult):
+                waiting += [part.left, part.right]
+            else:
+                factors.append(write(part))
+        for spec in self.hypers.values():
+            for owner in ("hyper", "self"):
+                if sorted(factors) == sorted(["hyper.learning_rate", "var", "%s.%s" % (owner, spec.name)]):
+                    return spec
+        return None
 
     def spec_of(self, value):
         """The `HyperSpec` that a value reads as it is, or None."""
@@ -175,6 +195,15 @@ class ClassModel:
         if wanted:
             raise Restart(wanted)
 
+    def declare_shared(self, name, first):
+        """Declare a scalar of the optimizer; its name in the rule."""
+        key = name.strip("_")
+        key = _OTHER_NAMES.get(key, key)
+        if any(spec.name == key for spec in self.hypers.values()):
+            key += "_shared"
+        self.shared[key] = first
+        return key
+
     # -- slots ---------------------------------------------------------------------------------
 
     def add_slot(self, key, init, shape, conditions, node):
@@ -216,16 +245,6 @@ class ClassModel:
         if not positive:
             texts = ["not " + text for text in texts]
         return condition in texts
-
-    def reads(self, nodes):
-        """Names of hypers that the given nodes read."""
-        found = set()
-        for node in nodes:
-            for inner in ast.walk(node):
-                if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
-                    if inner.value.id in ("hyper", "self", "rule"):
-                        found.add(inner.attr)
-        return found
 
 
 def folded(node):

@@ -87,6 +87,8 @@ class Module:
 
     def full_name(self, node, depth=0):
         """The dotted name of `node` with imports and module-level names followed; None if it has none."""
+        while isinstance(node, ast.IfExp):
+            node = node.body
         name = dotted(node)
         if name is None:
             return None

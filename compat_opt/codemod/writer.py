@@ -1,10 +1,12 @@
 """Writes the rule's class out of what was followed."""
 
 import ast
+import copy
 import re
 import textwrap
 
 from compat_opt.codemod.program import Branch, Line, split_off_scalars, with_names_from_step, without_unused
+from compat_opt.codemod.values import Refused
 from compat_opt.codemod.syntax import expression, names_in, number, write
 
 WIDTH = 100
@@ -17,10 +19,14 @@ def write_rule(model, executor):
         model: the `ClassModel`.
         executor: the `Executor` that has followed the dense hook.
     """
+    used = hypers_read(model, executor)
     slots = {key: value for key, value in executor.now.items() if key not in ("var", "grad")}
     results = set()
     for value in executor.now.values():
         results |= names_in(value.node)
+    kept = {name.strip("_"): value.node for name, value in model.shared_new.items()}
+    for node in kept.values():
+        results |= names_in(node)
     lines, _ = without_unused(executor.out, results)
     step, variable, shared = split_off_scalars(lines, results)
     renamed = _apart_from_hypers(model, shared)
@@ -34,12 +40,18 @@ def write_rule(model, executor):
     parts = {name: expression("hyper." + name) for name in shared}
     for value in executor.now.values():
         value.node = _replace(value.node, parts)
+    if any("shared" in line.reads() for line in variable) or any("shared" in names_in(v.node) for v in executor.now.values()):
+        raise Refused("a variable of the optimizer is read where the old value is gone", model.node)
+    if any(names_in(node) & set().union(*[line.writes() for line in variable] or [set()]) for node in kept.values()):
+        raise Refused("a variable of the optimizer gets a value of one variable's update", model.node)
     methods = []
-    if step:
-        methods.append(_prepare(step, _in_order(step, shared)))
+    if model.measure:
+        methods.append(["def measure(self, grad, var, slots, hyper, ops):"] + ["    " + line for line in model.measure])
+    if step or kept:
+        methods.append(_prepare(step, _in_order(step, shared), kept))
     methods.append(_update(model, executor, variable, slots))
     body = _docstring(model)
-    declarations = _declarations(model, methods)
+    declarations = _declarations(model, used)
     text = "class %s(UpdateRule):\n" % model.name
     if body:
         text += _indented(body) + "\n\n"
@@ -84,20 +96,20 @@ def _rename(lines, parts, renamed):
 # -- methods -----------------------------------------------------------------------------------
 
 
-def _prepare(step, names):
+def _prepare(step, names, kept):
     step, inline = list(step), {}
     for name in names:  # a scalar that only the result reads stands in the result
         writers = [line for line in step if name in line.writes()]
-        readers = [line for line in step if name in line.reads()]
+        readers = [line for line in step if name in line.reads()] + [n for n in kept.values() if name in names_in(n)]
         if len(writers) == 1 and isinstance(writers[0], Line) and not readers and not writers[0].comments:
             later = step[step.index(writers[0]) + 1 :]
             if not any(line.writes() & writers[0].reads() for line in later):
                 inline[name] = writers[0].node
                 step.remove(writers[0])
     lines = ["def prepare(self, shared, hyper, ops):"]
-    lines += _body(step, 1)
+    lines += body_lines(step, 1)
     entries = [(name, inline.get(name, ast.Name(name, ast.Load()))) for name in names]
-    lines += _returned_dict("return ", entries, 1)
+    lines += _returned_dict("return ", list(kept.items()) + entries, 1)
     return lines
 
 
@@ -118,7 +130,7 @@ def _update(model, executor, lines, slots):
             new_var = lines.pop().node
     if model.conditional:
         return text + _with_new_slots(lines, entries, new_var)
-    text += _body(lines, 1)
+    text += body_lines(lines, 1)
     return text + _final(new_var, entries)
 
 
@@ -145,9 +157,9 @@ def _with_new_slots(lines, entries, new_var):
         later |= line.writes()
     early = [(n, node) for n, node in entries if not names_in(node) & later]
     late = [entry for entry in entries if entry not in early]
-    out = _body(lines[:first], 1)
+    out = body_lines(lines[:first], 1)
     out += _returned_dict("new_slots = ", early, 1)
-    out += _body(lines[first:], 1)
+    out += body_lines(lines[first:], 1)
     for name, node in late:
         out.append('    new_slots["%s"] = %s' % (name, write(node)))
     line = "    return %s, new_slots" % write(new_var)
@@ -164,7 +176,8 @@ def _returned_dict(start, entries, depth):
     return [pad + start + "{"] + ['%s    "%s": %s,' % (pad, n, write(node)) for n, node in entries] + [pad + "}"]
 
 
-def _body(lines, depth):
+def body_lines(lines, depth):
+    """The text of lines and branches, a list of lines."""
     pad, out = "    " * depth, []
     for line in lines:
         out += [pad + comment for comment in line.comments]
@@ -181,14 +194,14 @@ def _branch(line, depth):
     pad = "    " * depth
     if not line.body:
         line.test, line.body, line.orelse = ast.UnaryOp(ast.Not(), line.test), line.orelse, []
-    out = ["%sif %s:" % (pad, write(line.test))] + _body(line.body, depth + 1)
+    out = ["%sif %s:" % (pad, write(line.test))] + body_lines(line.body, depth + 1)
     while len(line.orelse) == 1 and isinstance(line.orelse[0], Branch) and not line.orelse[0].comments:
         line = line.orelse[0]
         if not line.body:
             line.test, line.body, line.orelse = ast.UnaryOp(ast.Not(), line.test), line.orelse, []
-        out += ["%selif %s:" % (pad, write(line.test))] + _body(line.body, depth + 1)
+        out += ["%selif %s:" % (pad, write(line.test))] + body_lines(line.body, depth + 1)
     if line.orelse:
-        out += [pad + "else:"] + _body(line.orelse, depth + 1)
+        out += [pad + "else:"] + body_lines(line.orelse, depth + 1)
     return out
 
 
@@ -248,16 +261,22 @@ def _functions(model):
     return [(k, e) for k, e in model.methods if isinstance(e, tuple)]
 
 
-def _declarations(model, methods):
-    source = "\n".join("\n".join(method) for method in methods)
-    slots = [spec for spec in model.slot_specs.values()]
-    used = set(re.findall(r"\b(?:hyper|self)\.(\w+)", source))
-    for spec in slots:
-        used |= set(re.findall(r"\b(?:hyper|self)\.(\w+)", spec.condition or ""))
-        used.add(spec.init)
-    lines, noted = [], {}
-    for line, text in model.notes:
-        noted.setdefault(line, []).append(text)
+def hypers_read(model, executor):
+    """Names of the hyperparameters that the rule's methods and slots read."""
+    results = set()
+    nodes = [value.node for value in executor.now.values()] + [v.node for v in model.shared_new.values()]
+    for node in nodes:
+        results |= names_in(node)
+    lines, _ = without_unused(copy.deepcopy(executor.out), results)
+    text = "\n".join(body_lines(lines, 0) + [write(node) for node in nodes])
+    text += "\n".join(spec.condition or "" for spec in model.slot_specs.values())
+    found = set(re.findall(r"\b(?:hyper|self)\.(\w+)", text))
+    return found | {spec.init for spec in model.slot_specs.values()}
+
+
+def _declarations(model, used):
+    slots = list(model.slot_specs.values())
+    lines = []
     for name, spec in model.hypers.items():
         if spec.name not in used and not (spec.name == "weight_decay" and model.engine_decay is not None):
             continue
@@ -271,8 +290,12 @@ def _declarations(model, methods):
         if comment:
             text += "  # %s" % comment
         lines.append(text)
+    if "weight_decay" in model.hypers and model.hypers["weight_decay"].name != "weight_decay":
+        lines.append("weight_decay = None  # the old one is %s: it acts inside the update" % model.hypers["weight_decay"].name)
     if slots:
         lines.append("")
+    for name, first in model.shared.items():
+        lines.append("%s = Shared(%s)" % (name, number(first)))
     for key, spec in model.slot_specs.items():
         arguments = [] if spec.init is None else [spec.init]
         if spec.shape:
