@@ -189,7 +189,7 @@ class Constructor(_Declaring):
         if len(names) == 1 and names <= set(self.model.hypers) and "is None" not in text:
             spec = self.model.hypers[names.pop()]
             if spec.check is None and isinstance(spec.default, (int, float)):
-                spec.check = "lambda %s: not (%s)" % (spec.name, text)
+                spec.check = "lambda %s: not (%s)" % (spec.key, text)
                 return
         self.model.note(node, "the constructor's check `if %s: raise` is not carried over" % text)
 

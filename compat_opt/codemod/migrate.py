@@ -13,8 +13,8 @@ from compat_opt.codemod.writer import hypers_read, write_rule
 CONVERTED, NOTES, REFUSED = "converted", "notes", "refused"
 
 #: name, outcome, line: of the class, or of what was refused; reason: of a refusal, or the notes;
-#: text: the rule's source or None; notes: [(line, text)]; model: the followed class, or None.
-ClassResult = collections.namedtuple("ClassResult", "name outcome line reason text notes model")
+#: text: the rule's source or None; notes: [(line, text)]; hypers: [{"old", "new", "default", "required"}].
+ClassResult = collections.namedtuple("ClassResult", "name outcome line reason text notes hypers")
 
 
 def migrate_class(module, name):
@@ -31,20 +31,25 @@ def migrate_class(module, name):
             break
         except Restart as restart:
             if restart.names <= static or attempts > 20:
-                return ClassResult(name, REFUSED, node.lineno, "its hyperparameters can't be told apart", None, [], None)
+                return ClassResult(name, REFUSED, node.lineno, "its hyperparameters can't be told apart", None, [], [])
             static |= restart.names
         except Refused as refused:
             considered = getattr(refused, "considered", set()) - static
             if considered and attempts < 20:
                 static |= considered
                 continue
-            return ClassResult(name, REFUSED, refused.line or node.lineno, refused.reason, None, [], None)
+            return ClassResult(name, REFUSED, refused.line or node.lineno, refused.reason, None, [], [])
         except RecursionError:
-            return ClassResult(name, REFUSED, node.lineno, "the code is nested too deeply", None, [], None)
+            return ClassResult(name, REFUSED, node.lineno, "the code is nested too deeply", None, [], [])
     notes = sorted(model.notes)
     outcome = NOTES if notes else CONVERTED
     reason = "; ".join("line %d: %s" % note for note in notes)
-    return ClassResult(name, outcome, node.lineno, reason, text, notes, model)
+    hypers = [
+        {"old": key, "new": spec.name, "default": spec.default, "required": spec.required}
+        for key, spec in model.hypers.items()
+        if spec.name in model.read or spec.name == "weight_decay"
+    ]
+    return ClassResult(name, outcome, node.lineno, reason, text, notes, hypers)
 
 
 def _follow(module, name, static):
@@ -97,7 +102,7 @@ def _note_sparse(model, style, executor):
 
 def _note_declarations(model, executor):
     """Notes about hyperparameters that are not what they were."""
-    read = hypers_read(model, executor)
+    read = model.read = hypers_read(model, executor)
     for key, spec in model.hypers.items():
         if spec.name not in read:
             if key not in ("learning_rate",) and not (spec.name == "weight_decay" and model.engine_decay is not None):
