@@ -255,7 +255,7 @@ class Constructor(_Declaring):
                 if self.model.engine_decay is not NONE:
                     spec = self.model.spec_of(self.model.engine_decay)
                     if spec is not None:
-                        spec.name = "weight_decay"
+                        spec.name, spec.static = "weight_decay", False
                     self.model.attributes["weight_decay"] = self.model.engine_decay
         return NONE
 

@@ -320,7 +320,7 @@ class Executor(Evaluator):
         rate = decayed and self.model.decay_rate(self.last_assigned)
         if rate is None:
             raise Refused(NAMED, node)
-        rate.name = "weight_decay"
+        rate.name, rate.static = "weight_decay", False
         self.model.engine_decay = self.model.value_of(rate.key)
         self.model.note(
             node,

@@ -1,6 +1,5 @@
 """From the source of a file to the source with its optimizer classes as rules."""
 
-import ast
 import collections
 
 from compat_opt.codemod import hooks, sparse
@@ -27,7 +26,7 @@ def migrate_class(module, name):
         try:
             model, executor = _follow(module, name, static)
             text = write_rule(model, executor)
-            ast.parse(text)
+            compile(text, name, "exec")
             break
         except Restart as restart:
             if restart.names <= static or attempts > 20:
@@ -41,7 +40,7 @@ def migrate_class(module, name):
             return ClassResult(name, REFUSED, refused.line or node.lineno, refused.reason, None, [], [])
         except RecursionError:
             return ClassResult(name, REFUSED, node.lineno, "the code is nested too deeply", None, [], [])
-    notes = sorted(model.notes)
+    notes = sorted((line, words) for line, words, _ in model.notes)
     outcome = NOTES if notes else CONVERTED
     reason = "; ".join("line %d: %s" % note for note in notes)
     hypers = [

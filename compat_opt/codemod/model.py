@@ -73,15 +73,20 @@ class ClassModel:
         self.shared, self.shared_new, self.read = {}, {}, set()
 
     def _add_methods(self, module, owner):
-        for node in module.classes[owner].node.body:
+        body = module.classes[owner].node.body
+        last = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+        for node in body:
             if isinstance(node, ast.FunctionDef):
+                if last[node.name] is not node and not _is_property_part(node, last[node.name]):
+                    continue  # defined again further down: that one counts
                 self.methods.append((node.name, (node, owner, module)))
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 self.methods.append(("class attribute " + node.targets[0].id, node.value))
 
     def note(self, node, text):
         """Something that needs a person's eye, at the line of `node`."""
-        entry = (getattr(node, "lineno", None) or self.node.lineno, text)
+        about = node.name if isinstance(node, HyperSpec) and (node.name in self.read) else None
+        entry = (getattr(node, "lineno", None) or self.node.lineno, text, about)
         if entry not in self.notes:
             self.notes.append(entry)
 
@@ -245,6 +250,11 @@ class ClassModel:
         if not positive:
             texts = ["not " + text for text in texts]
         return condition in texts
+
+
+def _is_property_part(first, last):
+    """Whether the later of two definitions is a setter of the first."""
+    return any(isinstance(d, ast.Attribute) and d.attr in ("setter", "deleter") for d in last.decorator_list)
 
 
 def folded(node):

@@ -55,6 +55,9 @@ def write_rule(model, executor):
     text = "class %s(UpdateRule):\n" % model.name
     if body:
         text += _indented(body) + "\n\n"
+    notes = _comments_of(model, None)
+    if notes:
+        text += _indented("\n".join(notes)) + "\n\n"
     if declarations:
         text += _indented("\n".join(declarations)) + "\n\n"
     return text + "\n\n".join(_indented("\n".join(m)) for m in methods) + "\n"
@@ -280,15 +283,15 @@ def _declarations(model, used):
     for name, spec in model.hypers.items():
         if spec.name not in used and not (spec.name == "weight_decay" and model.engine_decay is not None):
             continue
+        if spec.name == "weight_decay" and spec.default is None:
+            continue  # every rule has it
         arguments = [_default(spec.default)]
         if spec.static:
             arguments.append("static=True")
         if spec.check:
             arguments.append("check=%s" % spec.check)
         text = "%s = Hyper(%s)" % (spec.name, ", ".join(arguments))
-        comment = spec.comment
-        if comment:
-            text += "  # %s" % comment
+        lines += _comments_of(model, spec)
         lines.append(text)
     if "weight_decay" in model.hypers and model.hypers["weight_decay"].name != "weight_decay":
         lines.append("weight_decay = None  # the old one is %s: it acts inside the update" % model.hypers["weight_decay"].name)
@@ -307,6 +310,15 @@ def _declarations(model, used):
         if spec.name != key:
             text += '  # "%s" in the old class' % key
         lines.append(text)
+    return lines
+
+
+def _comments_of(model, spec):
+    """The notes about one declaration, or (None) about the class, as comments."""
+    lines = []
+    for _, text, about in sorted(model.notes, key=lambda note: note[0]):
+        if about == (spec.name if spec is not None else None):
+            lines += textwrap.wrap(text, WIDTH - 4, initial_indent="# NOTE: ", subsequent_indent="# ")
     return lines
 
 
