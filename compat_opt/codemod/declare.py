@@ -185,7 +185,7 @@ class Constructor(_Declaring):
                 if text == pattern.format(name) or text == pattern.format("self." + name):
                     spec.check = "checks." + check
                     return
-        names = names_in(node.test)
+        names = names_in(node.test) - {"isinstance", "int", "float"}
         if len(names) == 1 and names <= set(self.model.hypers) and "is None" not in text:
             spec = self.model.hypers[names.pop()]
             if spec.check is None and isinstance(spec.default, (int, float)):

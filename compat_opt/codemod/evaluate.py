@@ -281,8 +281,7 @@ class Evaluator:
         return Value(FUNCTION, data=(node, self.frame))
 
     def _on_List(self, node):
-        values = [self.value(element) for element in node.elts]
-        return Value(LIST, data=[self.read(v, node) if v.kind == HANDLE and len(values) > 1 else v for v in values])
+        return Value(LIST, data=[self.value(element) for element in node.elts])
 
     _on_Tuple = _on_List
 
@@ -327,10 +326,11 @@ class Evaluator:
         if not isinstance(iterated, (ast.Name, ast.List, ast.Tuple)):
             return None
         found = self.value(iterated)
-        known = found.kind == LIST and isinstance(found.data, list) and all(v.kind in COMPUTED for v in found.data)
+        known = found.kind == LIST and isinstance(found.data, list)
+        known = known and all(v.kind in COMPUTED or v.kind == HANDLE for v in found.data)
         if not known or isinstance(iterated, ast.Name) and len(found.data) == 1:
             return None
-        return found.data
+        return [self.read(v, iterated) for v in found.data]
 
     def _with_bound(self, target, row, node):
         self.frame = self.frame.inner()

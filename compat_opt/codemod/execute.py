@@ -334,9 +334,10 @@ class Executor(Evaluator):
         if test.kind == ROWS:
             raise Refused("a gradient's rows steer the update", node)
         if test.kind == SCALAR and hypers_in(test.node) and "step" not in hypers_in(test.node):
-            slot = self.model.slot_present_when(test.node)
+            negated = isinstance(test.node, ast.Call) and test.node.func.attr == "logical_not"
+            slot = self.model.slot_present_when(test.node.args[0] if negated else test.node)
             if slot is not None:
-                return Value(STATIC, slot)
+                return Value(STATIC, ast.UnaryOp(ast.Not(), slot) if negated else slot)
             self.model.consider_static(hypers_in(test.node))
         return test
 
@@ -714,9 +715,11 @@ class Executor(Evaluator):
         env["tf"] = Value(MODULE, data="tensorflow")
         source = ast.parse("\n".join(line.strip() for line in kernels.KERNELS[known].strip().splitlines()))
         frame = Frame(env, self.module, None, self.frame, self.frame.depth + 1)
-        if sparse:
-            return self.inside(frame, lambda: self._sparse_kernel(source))
-        return self.inside(frame, lambda: self._dense_kernel(source))
+        try:
+            return self.inside(frame, lambda: (self._sparse_kernel if sparse else self._dense_kernel)(source))
+        except Refused as refused:
+            refused.line = node.lineno
+            raise
 
     def _dense_kernel(self, source):
         for line in source.body:

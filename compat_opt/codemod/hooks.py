@@ -146,6 +146,9 @@ def _enter(executor, function, given, module, class_name):
         given[function.args.kwarg.arg] = Value(DICT, data={})
     given["self"] = Value(SELF)
     executor.frame = Frame(given, module, class_name, None, 0)
+    if executor.comments and module is executor.model.module:
+        first = function.decorator_list[0] if function.decorator_list else function
+        executor.model.hook_comments = module.comments_above(first.lineno)
     executor.run(function.body)
     return executor
 

@@ -76,8 +76,7 @@ def _note_sparse(model, style, executor):
     method = model.method("_resource_apply_sparse") if style == "optimizer_v2" else None
     node = method[0] if method is not None and method[2] is model.module else model.node
     if style == "optimizer_v2" and (method is None or hooks.refuses_sparse(model)):
-        model.note(node, "the old class refused sparse gradients; here they act as their dense equal")
-        return
+        return  # a sparse gradient raised; as its dense equal it is welcome
     try:
         other = hooks.follow_sparse(model, style)
     except (Refused, Restart) as stopped:

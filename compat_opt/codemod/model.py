@@ -70,6 +70,7 @@ class ClassModel:
         self.renamed_slots, self.conditional, self.considered = {}, set(), set()
         self.engine_decay, self.notes, self.used_comments = None, [], set()
         self.measure = self.sparse = None
+        self.hook_comments = []
         self.shared, self.shared_new, self.read = {}, {}, set()
 
     def _add_methods(self, module, owner):

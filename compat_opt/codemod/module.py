@@ -85,6 +85,14 @@ class Module:
                 for part in parts:
                     self._top(part, enclosing)
 
+    def comments_above(self, line):
+        """The comments on lines of their own right above a line."""
+        found = []
+        while self.comments.get(line - 1, ("", False))[1]:
+            line -= 1
+            found.insert(0, self.comments[line][0])
+        return found
+
     def full_name(self, node, depth=0):
         """The dotted name of `node` with imports and module-level names followed; None if it has none."""
         while isinstance(node, ast.IfExp):

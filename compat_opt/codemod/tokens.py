@@ -107,7 +107,10 @@ class Source:
         place = self.keyword(call, name)
         number = spans.index(place)
         if number > 0:
-            return Edit(self.tokens[spans[number - 1][1] - 1].end, self.tokens[place[1] - 1].end, "")
+            before = self.tokens[spans[number - 1][1] - 1].end
+            between = self.between(before, self.tokens[place[0]].start)
+            kept = between.replace(",", "", 1) if "#" in between else ""
+            return Edit(before, self.tokens[place[1] - 1].end, kept)
         if len(spans) > 1:
             return Edit(self.tokens[place[0]].start, self.tokens[spans[1][0]].start, "")
         return self.replace(place[0], place[1], "")

@@ -49,7 +49,7 @@ def write_rule(model, executor):
         methods.append(["def measure(self, grad, var, slots, hyper, ops):"] + ["    " + line for line in model.measure])
     if step or kept:
         methods.append(_prepare(step, _in_order(step, shared), kept))
-    methods.append(_update(model, executor, variable, slots))
+    methods.append(model.hook_comments + _update(model, executor, variable, slots))
     body = _docstring(model)
     declarations = _declarations(model, used)
     text = "class %s(UpdateRule):\n" % model.name
@@ -120,7 +120,7 @@ def _update(model, executor, lines, slots):
     lines = list(lines)
     new_var = executor.now["var"].node if "var" in executor.now else ast.Name("var", ast.Load())
     text = ["def update(self, grad, var, slots, hyper, ops):"]
-    entries = []
+    entries, comments = [], []
     for key, value in slots.items():
         if key not in model.conditional:
             entries.append((model.slot(key, None).name, value.node))
@@ -129,12 +129,13 @@ def _update(model, executor, lines, slots):
     if isinstance(new_var, ast.Name) and lines and isinstance(lines[-1], Line) and lines[-1].name == new_var.id:
         used = any(new_var.id in names_in(node) for _, node in entries)
         others = any(new_var.id in line.reads() | line.writes() for line in lines[:-1])
-        if not used and not others and not lines[-1].comments:
-            new_var = lines.pop().node
+        if not used and not others:
+            last = lines.pop()
+            new_var, comments = last.node, ["    " + comment for comment in last.comments]
     if model.conditional:
-        return text + _with_new_slots(lines, entries, new_var)
+        return text + _with_new_slots(lines, entries, new_var, comments)
     text += body_lines(lines, 1)
-    return text + _final(new_var, entries)
+    return text + comments + _final(new_var, entries)
 
 
 def _final(new_var, entries):
@@ -150,7 +151,7 @@ def _final(new_var, entries):
     return lines + _final(ast.Name("new_var", ast.Load()), entries)
 
 
-def _with_new_slots(lines, entries, new_var):
+def _with_new_slots(lines, entries, new_var, comments):
     first = next(i for i, line in enumerate(lines) if any(w.startswith("new_slots[") for w in line.writes()))
     bound = set()
     for line in lines[:first]:
@@ -165,6 +166,7 @@ def _with_new_slots(lines, entries, new_var):
     out += body_lines(lines[first:], 1)
     for name, node in late:
         out.append('    new_slots["%s"] = %s' % (name, write(node)))
+    out += comments
     line = "    return %s, new_slots" % write(new_var)
     if len(line) > WIDTH - 4:
         return out + _assignment("new_var = ", new_var, 1) + ["    return new_var, new_slots"]
