@@ -2,8 +2,10 @@
 
 import ast
 
-from compat_opt.codemod.declare import Constructor, SlotMaker, bind_loop
-from compat_opt.codemod.execute import Executor, Frame
+from compat_opt.codemod.constructor import Constructor
+from compat_opt.codemod.execute import Executor
+from compat_opt.codemod.handles import Frame
+from compat_opt.codemod.slots import SlotMaker, bind_loop
 from compat_opt.codemod.syntax import dotted, expression, is_literal, literal, write
 from compat_opt.codemod.values import (
     DICT, HANDLE, LIST, NONE, NOTHING, PLACE, ROW_NUMBERS, ROWS, SCALAR, SELF, SHAPE, STATIC, TENSOR,
@@ -77,6 +79,9 @@ def follow_around(model, executor):
 
 def _passes_on(model, executor, name, statement, function):
     """Check that a statement around the update only hands gradients on; note what else it does."""
+    if isinstance(statement, ast.Assign) and (dotted(statement.targets[0]) or "").startswith("self."):
+        model.note(statement, "%s also sets %s, which the rule does not" % (name, dotted(statement.targets[0])))
+        return
     for call in [n for n in ast.walk(statement) if isinstance(n, ast.Call)]:
         called = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
         whole = dotted(call.func) or ""

@@ -210,6 +210,15 @@ class ClassModel:
         self.shared[key] = first
         return key
 
+    def holds_by_default(self, test):
+        """Whether a Python test on static hyperparameters is true with their defaults; None where that can't be told."""
+        values = collections.namedtuple("Defaults", [spec.name for spec in self.hypers.values()], rename=True)
+        scope = {"self": values(*[spec.default for spec in self.hypers.values()])}
+        try:
+            return bool(eval(write(test), {"__builtins__": {}}, scope))  # our own expression, of names and literals
+        except Exception:
+            return None
+
     # -- slots ---------------------------------------------------------------------------------
 
     def add_slot(self, key, init, shape, conditions, node):
