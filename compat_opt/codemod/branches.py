@@ -231,6 +231,7 @@ class Branches(Handles):
 
 
 def ends_in_return(statements):
+    """Whether a block leaves its function at its end, on one side of an if at least."""
     if not statements:
         return False
     last = statements[-1]

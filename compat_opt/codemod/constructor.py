@@ -37,6 +37,7 @@ class Declaring(Executor):
         super().__init__(model, comments=False)
 
     def run(self, statements):
+        """Follow statements one by one; one that is not understood only spoils what it sets."""
         for position, statement in enumerate(statements):
             try:
                 if isinstance(statement, ast.Return):
@@ -58,12 +59,15 @@ class Declaring(Executor):
                 self.frame.env[node.id] = Value(UNKNOWN, data="%s: %s" % (node.id, refused.reason))
 
     def local(self, name, value):
+        """Names are remembered; nothing is written down here."""
         return value
 
     def named_entry(self, key, value):
+        """Entries are remembered; nothing is written down here."""
         return value
 
     def bind_attribute(self, target, value, node):
+        """Remember ``self.x = value``."""
         if dotted(target.value) != "self":
             raise Refused("an attribute of another object is set", node)
         if isinstance(value.data, list) and value.kind == LIST:
@@ -112,6 +116,7 @@ class Constructor(Declaring):
         return None if spec is None else (spec.default,)
 
     def bind(self, target, value, node):
+        """Bind a name; an argument that was None gets its default."""
         if isinstance(target, ast.Name):
             old = self.frame.env.get(target.id)
             spec = self.model.spec_of(old) if old is not None else None
@@ -197,6 +202,7 @@ class Constructor(Declaring):
     # -- calls ---------------------------------------------------------------------------------
 
     def self_attribute(self, name, node):
+        """``self.name``, with the methods that declare hyperparameters."""
         own = {"_set_hyper": "own_set_hyper", "_build_learning_rate": "own_same"}.get(name)
         if own:
             return Value(FUNCTION, data=(own, name))
@@ -219,6 +225,7 @@ class Constructor(Declaring):
         return value
 
     def own_same(self, _, node):
+        """``self._build_learning_rate(x)`` is x."""
         return self.value(node.args[0])
 
     def _call_variable(self, node):
@@ -230,6 +237,7 @@ class Constructor(Declaring):
     _call_Variable = _call_variable
 
     def super_call(self, name, owner, node):
+        """The constructor of the base class, followed where its code is known."""
         if name == "_set_hyper":
             return self.own_set_hyper(name, node)
         if name != "__init__":

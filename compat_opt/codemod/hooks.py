@@ -200,6 +200,7 @@ class UpdatesExecutor(Executor):
         bind_loop(self, target, iterated)
 
     def list_of(self, element, node):
+        """The list that a comprehension makes; one of new variables is a slot."""
         if element.kind == NOTHING and isinstance(element.data, tuple) and element.data[0] == "new slot":
             return Value(LIST, data=("slots", element.data[1]))
         return super().list_of(element, node)

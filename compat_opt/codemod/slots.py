@@ -28,11 +28,13 @@ class SlotMaker(Declaring):
         self.inside(Frame(env, module, class_name), lambda: self.run(function.body))
 
     def spoil(self, statement, refused):
+        """A statement that makes a slot must be understood; others may fail."""
         if any(dotted(n.func) in _MAKERS for n in ast.walk(statement) if isinstance(n, ast.Call)):
             raise refused
         super().spoil(statement, refused)
 
     def default_of(self, value):
+        """Slots depend on no default."""
         return None
 
     def _if(self, node, rest):
@@ -62,11 +64,13 @@ class SlotMaker(Declaring):
         bind_loop(self, target, iterated)
 
     def list_of(self, element, node):
+        """The list of slots that a comprehension makes."""
         if element.kind == HANDLE:
             return Value(LIST, data=("slots", element.data))
         return super().list_of(element, node)
 
     def self_attribute(self, name, node):
+        """``self.name``, with the methods that make slots."""
         if "self." + name in _MAKERS:
             return Value(FUNCTION, data=("own_slot", name))
         return super().self_attribute(name, node)
@@ -180,6 +184,7 @@ class SlotMaker(Declaring):
         raise Refused("a slot has a shape of its own", where)
 
     def method_call(self, name, owner, node):
+        """A method call; appending a slot to a list names the list after it."""
         if owner.kind == LIST and name == "append":
             element = self.value(node.args[0])
             if element.kind == HANDLE:

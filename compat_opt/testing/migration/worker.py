@@ -86,7 +86,7 @@ def _numbers(shapes, sparse=False):
 
 
 def _case(run, old, rule, case):
-    from compat_opt import run_reference
+    from compat_opt.adapters.reference import run_reference
 
     values, steps = _numbers([(5,), (4, 3)])
     result = {"label": case["label"]}
@@ -114,8 +114,8 @@ def _difference(values, theirs, ours):
 
 
 def _sparse(old, rule, case):
-    from compat_opt import run_reference
-    from compat_opt.transforms import lazy_rows
+    from compat_opt.adapters.reference import run_reference
+    from compat_opt.transforms.lazy_rows import lazy_rows
 
     values, steps = _numbers([(6, 2)], sparse=True)
     try:
