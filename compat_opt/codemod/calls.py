@@ -26,7 +26,7 @@ class Calls(Evaluator):
                 return NONE
             return self.attribute(owner, literal(node.args[1]), node)
         if name == "hasattr":
-            return static(False)
+            return self.has_attribute(node)
         if name == "dict" and "dict" not in self.frame.env:
             return self._call_dict(node)
         if name == "sum" and name not in self.frame.env:
@@ -88,6 +88,7 @@ class Calls(Evaluator):
         if kernel is not None:
             return kernel
         if functions.passes_through(last):
+            self.check_cast(last, node)
             first = self.value(node.args[0] if node.args else node.keywords[0].value)
             if first.kind in COMPUTED and first.kind != STATIC and first.data == "bool" and last == "cast":
                 return Value(first.kind, expression("ops.where(A, 1.0, 0.0)", A=first.node))
@@ -96,10 +97,10 @@ class Calls(Evaluator):
             return self.current(first.data, node) if first.kind == HANDLE else first
         if last in functions.NUMBERS and not node.args:
             return Value(STATIC, functions.NUMBERS[last])
-        if last in ("cond", "switch", "where") and len(node.args) + len(node.keywords) == 3:
+        if last in ("cond", "switch", "where"):
             return self._choose(node)
         arguments = [self.computed(a) for a in node.args]
-        keywords = {k.arg: self.computed(k.value) for k in node.keywords if k.arg not in functions._NEUTRAL}
+        keywords = {k.arg: self.computed(k.value) for k in node.keywords if k.arg not in functions.NEUTRAL}
         values = arguments + list(keywords.values())
         kind = widest(*values)
         if functions.reduces(last):
@@ -112,8 +113,30 @@ class Calls(Evaluator):
             kind = SCALAR
         return Value(kind, built, "bool" if isinstance(built, ast.Compare) or _is_logical(built) else None)
 
+    def check_cast(self, name, node):
+        """Refuse a cast that changes a value: only steps are whole numbers for certain."""
+        dtypes = node.args[1:2] + [k.value for k in node.keywords if k.arg == "dtype"]
+        text = " ".join(write(dtype) for dtype in dtypes)
+        if "int" in text or "bool" in text:
+            value = self.value(node.args[0] if node.args else node.keywords[0].value)
+            whole = value.kind in COMPUTED and value.text() in ("hyper.step", "hyper.step - 1")
+            if not whole and not (value.kind == STATIC and is_literal(value.node) and type(literal(value.node)) is int):
+                raise Refused("a cast to whole numbers or bools", node)
+
+    def has_attribute(self, node):
+        """hasattr(self, name): known where the constructor sets it, or where Keras' build asks whether it has run."""
+        name = literal(node.args[1]) if len(node.args) == 2 and is_literal(node.args[1]) else None
+        if name in ("_built", "built"):
+            return static(False)
+        if dotted(node.args[0]) == "self" and name in self.model.attributes:
+            return static(True)
+        raise Refused("hasattr is not understood here", node)
+
     def _choose(self, node):
-        parts = list(node.args) + [k.value for k in node.keywords]
+        named = {k.arg: k.value for k in node.keywords if k.arg not in functions.NEUTRAL}
+        parts = functions.in_order("where", list(node.args), named)
+        if len(parts) != 3:
+            raise Refused("a choice without two values", node)
         test = self.computed(parts[0])
         branches = []
         for part in parts[1:]:

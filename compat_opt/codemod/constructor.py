@@ -94,7 +94,7 @@ class Constructor(Declaring):
             env[parameter.arg] = self._parameter(parameter, found.get(parameter.arg), module)
         for extra in (function.args.vararg, function.args.kwarg):
             if extra is not None:
-                env[extra.arg] = Value(DICT, data={})
+                env[extra.arg] = self.others = Value(DICT, data={})
         frame = Frame(env, module, class_name)
         self.inside(frame, lambda: self.run(function.body))
 
@@ -207,6 +207,16 @@ class Constructor(Declaring):
         if own:
             return Value(FUNCTION, data=(own, name))
         return super().self_attribute(name, node)
+
+    others = None
+
+    def _dict_call(self, name, owner, node):
+        """``kwargs.get("x", 0.5)`` is an argument x with that default."""
+        if owner is self.others and name in ("get", "pop") and len(node.args) == 2 and is_literal(node.args[0]):
+            key, default = literal(node.args[0]), self.value(node.args[1])
+            if key not in ENGINE_ARGUMENTS and default.kind == STATIC and is_literal(default.node):
+                return self.model.declare(key, literal(default.node), node)
+        return super()._dict_call(name, owner, node)
 
     def own_set_hyper(self, _, node):
         """self._set_hyper(name, value)."""

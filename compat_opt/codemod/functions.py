@@ -71,7 +71,7 @@ _REDUCTIONS = {
 }  # fmt: skip
 
 #: Keyword arguments that change nothing about the value.
-_NEUTRAL = {"name", "dtype", "dtype_hint", "use_locking"}
+NEUTRAL = {"name", "dtype", "dtype_hint", "use_locking"}
 
 #: Functions whose result does not depend on their arguments alone are not listed: they are refused.
 ELEMENTWISE = {}
@@ -106,16 +106,40 @@ def lower(name, arguments, keywords):
     Raises:
         UnknownFunction: with a message that says what is not understood.
     """
-    keywords = {key: node for key, node in keywords.items() if key not in _NEUTRAL}
+    keywords = {key: node for key, node in keywords.items() if key not in NEUTRAL}
     if name in _REDUCTIONS:
         return _reduction(name, arguments, keywords)
     if name not in ELEMENTWISE:
         raise UnknownFunction("the function %s is not in the table of functions" % name)
     count, template = ELEMENTWISE[name]
-    nodes = arguments + list(keywords.values())
+    nodes = in_order(name, arguments, keywords)
     if len(nodes) != count:
         raise UnknownFunction("%s is called with %d arguments; %d are understood" % (name, len(nodes), count))
     return expression(template, **dict(zip("ABC", nodes)))
+
+
+#: Which argument a keyword is: of functions that choose, and of all others.
+_CHOOSING = {
+    "condition": 0, "pred": 0, "x": 1, "x1": 1, "true_fn": 1, "then_expression": 1, "y": 2, "x2": 2, "false_fn": 2,
+    "else_expression": 2,
+}  # fmt: skip
+_PLACES = {
+    "x": 0, "a": 0, "x1": 0, "t": 0, "tensor": 0, "input": 0, "features": 0, "y": 1, "b": 1, "x2": 1, "clip_value_min": 1,
+    "x_min": 1, "min_value": 1, "clip_value_max": 2, "x_max": 2, "max_value": 2,
+}  # fmt: skip
+
+
+def in_order(name, arguments, keywords):
+    """Positional and keyword arguments of a call, in the order of the function's own."""
+    places = _CHOOSING if name in ("where", "switch", "cond") else _PLACES
+    found = dict(enumerate(arguments))
+    for key, node in keywords.items():
+        if key not in places or places[key] in found:
+            raise UnknownFunction("%s has the argument %s, which is not understood" % (name, key))
+        found[places[key]] = node
+    if sorted(found) != list(range(len(found))):
+        raise UnknownFunction("%s is called without one of its arguments" % name)
+    return [found[place] for place in sorted(found)]
 
 
 def _reduction(name, arguments, keywords):

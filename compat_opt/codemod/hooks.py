@@ -19,7 +19,18 @@ def declare(model, style):
     if style == "optimizer_v2":
         SlotMaker(model).follow_slots("_create_slots")
     elif style == "keras":
+        _decay_of_the_base(model)
         SlotMaker(model).follow_slots("build")
+
+
+def _decay_of_the_base(model):
+    """Keras' base class decays by ``self.weight_decay``, whoever has set it."""
+    value = model.attributes.get("weight_decay")
+    spec = model.spec_of(value) if value is not None and value.node is not None else None
+    if model.engine_decay is None and spec is not None:
+        model.note(spec, "self.weight_decay is also what the base class decays by: it acts there, and where the update reads it")
+        spec.name, spec.static = "weight_decay", False
+        model.engine_decay = model.attributes["weight_decay"] = model.value_of(spec.key)
 
 
 def follow_dense(model, style):

@@ -164,7 +164,7 @@ class ClassModel:
             return self.hyper_values[name]
         if name == "learning_rate":
             if "learning_rate" not in self.hypers:
-                self.declare("learning_rate", 0.001, node)
+                self.declare("learning_rate", 0.001, node, required=True)
             return self.value_of("learning_rate")
         raise Refused("the hyperparameter %s is set nowhere that is understood" % name, node)
 
