@@ -13,7 +13,7 @@ from compat_opt.codemod.tokens import Edit, Source, edited
 #: text: the new source; classes: [ClassResult]; fixes: [Fix].
 Migration = collections.namedtuple("Migration", "text classes fixes")
 
-_NAMES = ("Hyper", "Shared", "Slot", "UpdateRule", "checks")
+_NAMES = ("Hyper", "Shared", "Slot", "UpdateRule", "checks", "compile_rule")
 
 
 def migrate_text(text, only=None):
@@ -43,19 +43,27 @@ def migrate_text(text, only=None):
 
 def _with_rules(module, converted):
     source = Source(module.text)
-    edits = []
+    inside = {inner for result in converted for inner in ast.walk(module.classes[result.name].node)}
+    names = {result.name for result in converted}
+    calls = [n for n in ast.walk(module.tree) if isinstance(n, ast.Call) and n not in inside and dotted(n.func) in names]
+    # A rule is no optimizer: where the file makes one, it makes that of the class compiled from the rule.
+    edits = [source.replace(source.index(call), source.index(call) + 1, call.func.id + "Optimizer") for call in calls]
+    made, written = {call.func.id for call in calls}, []
     for result in converted:
         node = module.classes[result.name].node
+        text = result.text.rstrip("\n")
+        if result.name in made:
+            text += "\n\n\n%sOptimizer = compile_rule(%s)" % (result.name, result.name)
         first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])
         last = source.end_of_block(node)
-        edits.append(Edit((first, 0), (last, len(source.lines[last - 1].rstrip("\r\n"))), result.text.rstrip("\n")))
-    text = _with_import(edited(source, edits), converted)
+        edits.append(Edit((first, 0), (last, len(source.lines[last - 1].rstrip("\r\n"))), text))
+        written.append(text)
+    text = _with_import(edited(source, edits), "\n".join(written))
     return _without_unused_imports(text, module)
 
 
-def _with_import(text, converted):
-    """`text` with an import of what the rules use, after the file's other imports."""
-    written = "\n".join(result.text for result in converted)
+def _with_import(text, written):
+    """`text` with an import of what `written`, the rules, use, after the file's other imports."""
     names = [name for name in _NAMES if re.search(r"\b%s\b" % name, written)]
     line = "from compat_opt import %s\n" % ", ".join(names)
     tree, source = ast.parse(text), Source(text)

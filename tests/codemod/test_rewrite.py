@@ -55,6 +55,19 @@ def test_code_between_classes_is_kept():
     assert '    """How long the step may be."""\n    long = tf.norm(weights)\n' in migrate_text(text).text
 
 
+def test_where_the_file_makes_an_optimizer_it_makes_the_compiled_one():
+    text = (
+        "from tensorflow import keras\n\n\nclass Plain(keras.optimizers.Optimizer):\n"
+        "    def _resource_apply_dense(self, grad, var):\n        return var.assign_sub(0.1 * grad)\n\n\n"
+        "def make():\n    return Plain(clipnorm=1.0)  # not Slot or Hyper\n"
+    )
+    once = migrate_text(text).text
+    assert "from compat_opt import UpdateRule, compile_rule\n" in once
+    assert "\n\n\nPlainOptimizer = compile_rule(Plain)\n" in once
+    assert "    return PlainOptimizer(clipnorm=1.0)  # not Slot or Hyper\n" in once
+    assert "keras" not in once and migrate_text(once).text == once
+
+
 def test_one_class_only():
     text = (HERE / "sources_keras.py").read_text()
     migration = migrate_text(text, "ThreeAdam")
