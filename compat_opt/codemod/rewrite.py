@@ -31,6 +31,7 @@ def migrate_text(text, only=None):
     """
     module = Module(text)
     results = [migrate_class(module, name) for name in optimizer_classes(module) if only in (None, name)]
+    results = _without_bases_of_others(module, results)
     converted = [result for result in results if result.text]
     new = _with_rules(module, converted) if converted else text
     refused = [result.name for result in results if result.outcome == REFUSED]
@@ -39,6 +40,23 @@ def migrate_text(text, only=None):
         new, fixes = fix(new, refused)
     compile(new, "<migrated>", "exec")
     return Migration(new, results, fixes)
+
+
+def _without_bases_of_others(module, results):
+    """Refuse a class that another class of the file derives from, where that one stays as it is."""
+    while True:
+        converted = {result.name for result in results if result.text}
+        needed = {}
+        for name, found in module.classes.items():
+            if name not in converted:
+                needed.update((dotted(base), name) for base in found.bases if dotted(base) in converted)
+        if not needed:
+            return results
+        for place, result in enumerate(results):
+            if result.name in needed:
+                reason = "%s derives from it, and is not migrated" % needed[result.name]
+                line = module.classes[needed[result.name]].node.lineno
+                results[place] = result._replace(outcome=REFUSED, reason=reason, line=line, text=None, notes=[])
 
 
 def _with_rules(module, converted):

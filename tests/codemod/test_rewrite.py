@@ -68,6 +68,13 @@ def test_where_the_file_makes_an_optimizer_it_makes_the_compiled_one():
     assert "keras" not in once and migrate_text(once).text == once
 
 
+def test_a_base_of_a_class_that_stays_stays_too():
+    text = (HERE / "sources_optimizer_v2.py").read_text()
+    migration = migrate_text(text, "LazyMomentum")
+    assert migration.text == text
+    assert "HalfSparse derives from it" in migration.classes[0].reason
+
+
 def test_one_class_only():
     text = (HERE / "sources_keras.py").read_text()
     migration = migrate_text(text, "ThreeAdam")
