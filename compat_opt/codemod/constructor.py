@@ -222,17 +222,10 @@ class Constructor(Declaring):
         """self._set_hyper(name, value)."""
         name = literal(node.args[0])
         try:
-            self.model.hyper_values[name] = self._numeric(self.value(node.args[1]), name, node)
+            self.model.hyper_values[name] = self.value(node.args[1])
         except Refused as refused:
             self.model.hyper_values[name] = Value(UNKNOWN, data=refused.reason)
         return NONE
-
-    def _numeric(self, value, name, node):
-        if name == "decay":
-            return static(0.0)
-        if value is NONE and name in ENGINE_ARGUMENTS:
-            return NONE
-        return value
 
     def own_same(self, _, node):
         """``self._build_learning_rate(x)`` is x."""

@@ -1,6 +1,7 @@
 """The variable and its slots: what they hold now, and the lines that give them new values."""
 
 import ast
+import keyword
 
 from compat_opt.codemod.calls import Calls
 from compat_opt.codemod.program import Line
@@ -70,10 +71,10 @@ class Handles(Calls):
     def free_name(self, name):
         """`name`, or `name` with a number where a value that is still needed has it."""
         name = name.lstrip("_") or "value"
-        if name in ("lambda", "var", "grad", "slots", "hyper", "ops", "self", "shared", "step") and name != "grad":
-            name += "_"
         if name == "grad" and not self.always_fresh and not self._is_needed("grad"):
             return name
+        if name != "grad" and (name in TAKEN or keyword.iskeyword(name)):
+            name += "_"
         base, number = name, 1
         while (name in self.taken and (self.always_fresh or self._is_needed(name))) or name in TAKEN:
             number += 1
@@ -84,11 +85,8 @@ class Handles(Calls):
         frame = self.frame
         owner = self.target
         while frame is not None:
-            for key, value in frame.env.items():
-                if (frame is self.frame and key == owner) or (frame is not self.frame and key == owner):
-                    continue
-                if _mentions(value, name):
-                    return True
+            if any(_mentions(value, name) for key, value in frame.env.items() if frame is not self.frame or key != owner):
+                return True
             frame = frame.outer
         if any(_mentions(value, name) for value in self.now.values()):
             return True

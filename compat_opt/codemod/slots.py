@@ -124,18 +124,16 @@ class SlotMaker(Declaring):
                 return made.data[1]
         raise Refused("the first value of a slot is not understood", where)
 
-    def _initializer(kind):
-        def call(self, node):
-            if kind is not None:
-                return Value(NOTHING, data=("initializer", kind))
-            argument = node.args[0] if node.args else node.keywords[0].value
-            return Value(NOTHING, data=("initializer", self._number(self.computed(argument), node)))
+    def _call_Constant(self, node):
+        argument = node.args[0] if node.args else node.keywords[0].value
+        return Value(NOTHING, data=("initializer", self._number(self.computed(argument), node)))
 
-        return call
+    _call_constant_initializer = _call_Constant
 
-    _call_Zeros = _call_zeros_initializer = _call_zeros_like = _call_zeros = _initializer(None and "")
-    _call_Ones = _call_ones_initializer = _call_ones_like = _call_ones = _initializer('"ones"')
-    _call_Constant = _call_constant_initializer = _initializer(None)
+    def _call_Ones(self, node):
+        return Value(NOTHING, data=("initializer", '"ones"'))
+
+    _call_ones_initializer = _call_ones_like = _call_ones = _call_Ones
 
     def _call_zeros(self, node):
         return Value(NOTHING, data=("initializer", None))
