@@ -60,7 +60,7 @@ LEFT_OUT = {"core": ("long", "exhaustive"), "long": ("exhaustive",), "exhaustive
 
 #: Folders of tests that no framework has a part in. They depend on the Python only: the cell without TensorFlow runs
 #: all of them, the cells of Python 3.7 and 3.13 the short ones.
-FRAMEWORK_FREE = ("env", "export_source", "matrix", "rules", "state_files", "state_record", "structure")
+FRAMEWORK_FREE = ("codemod", "env", "export_source", "matrix", "rules", "state_files", "state_record", "structure")
 FRAMEWORK_FREE_CELLS = (None, "no-tensorflow", "tf2.0", "tf2.20")
 
 

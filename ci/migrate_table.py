@@ -1,0 +1,82 @@
+"""Runs the migrator over a table of public classes, and their old code beside the new rule where it can run.
+
+The table is tab-separated with the columns package_or_repo, version_or_commit, file and class; the sources lie
+in FOLDER/<package>==<version>/, unpacked, such as ``pip download --no-deps`` brings them. Nothing of them enters
+this project. Prints one row a class: converted, notes or refused, the verified difference, the reason.
+
+    python ci/migrate_table.py classes.tsv FOLDER --python .../tf2.10/bin/python --python .../tf2.15/bin/python
+"""
+
+import argparse
+import collections
+import csv
+import glob
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from compat_opt.codemod.migrate import migrate_class  # noqa: E402
+from compat_opt.codemod.module import Module  # noqa: E402
+from compat_opt.testing.migration.verify import verify  # noqa: E402
+
+
+def find(folder, row):
+    """The source file of a row, or None."""
+    root = os.path.join(folder, "%s==%s" % (row["package_or_repo"], row["version_or_commit"]))
+    found = glob.glob(os.path.join(root, row["file"])) + glob.glob(os.path.join(root, "*", row["file"]))
+    return found[0] if found else None
+
+
+def judge(row, path, interpreters, paths):
+    """(outcome, verified or "-", reason)."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            module = Module(stream.read())
+    except SyntaxError as error:
+        return "refused", "-", "no Python: %s" % error
+    if row["class"] not in module.classes:
+        return "refused", "-", "the file has no class of that name: it is made by a function"
+    result = migrate_class(module, row["class"])
+    if not result.text or not interpreters:
+        return result.outcome, "-", result.reason
+    style = {"none": "optimizer_v2"}.get(module.style(row["class"]), module.style(row["class"]))
+    found = verify(path, row["class"], style, result.text, result.hypers, interpreters, paths)
+    if "error" in found:
+        return result.outcome, "not run", found["error"]
+    cases = [case for case in found["cases"] if "difference" in case]
+    words = "%.1e%s" % (found["largest"], "" if found["within"] else " DIFFERS")
+    sparse = (found.get("sparse") or {}).get("is", "-")
+    return result.outcome, "%s in %d cases, sparse %s, TF %s" % (words, len(cases), sparse, found["tensorflow"]), result.reason
+
+
+def main():
+    """Print the table and its sums."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table")
+    parser.add_argument("folder")
+    parser.add_argument("--python", action="append", default=[], help="an interpreter in which old classes may run")
+    parser.add_argument("--path", action="append", default=[], help="a folder with what the packages import")
+    parser.add_argument("--only", default="", help="packages whose name has this in it")
+    parser.add_argument("--convertible", default="", help="rows whose column `convertible` starts so, e.g. yes")
+    arguments = parser.parse_args()
+    sums = collections.Counter()
+    with open(arguments.table) as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t"))
+    for row in rows:
+        path = find(arguments.folder, row)
+        if path is None or arguments.only not in row["package_or_repo"]:
+            continue
+        if not row.get("convertible", "").startswith(arguments.convertible):
+            continue
+        outcome, verified, reason = judge(row, path, arguments.python, arguments.path)
+        sums[outcome] += 1
+        sums["verified"] += verified[:1].isdigit()
+        sums["differs"] += "DIFFERS" in verified
+        name = "%s %s %s" % (row["package_or_repo"], row["version_or_commit"], row["class"])
+        print("\t".join([outcome, name, row.get("convertible", "-"), verified, reason]), flush=True)
+    print("  ".join("%s %d" % item for item in sorted(sums.items())))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,276 @@
+"""Calls of the class's own methods, of methods of variables, and of fused kernels."""
+
+import ast
+import operator
+
+from compat_opt.codemod import kernels
+from compat_opt.codemod.branches import Branches
+from compat_opt.codemod.evaluate import NAMED
+from compat_opt.codemod.handles import Frame
+from compat_opt.codemod.syntax import dotted, expression, is_literal, literal
+from compat_opt.codemod.values import (
+    COMPUTED, DICT, EFFECT, HANDLE, INDEX, LIST, MODULE, NONE, NOTHING, ROWS, SCALAR, SELF, SHAPE, STATIC,
+    SUPER, TENSOR, UNKNOWN, Refused, Value, static, widest,
+)  # fmt: skip
+
+
+class Following(Branches):
+    """Follows calls into the code that they call."""
+
+    def arguments(self, function, node, bound=True):
+        """``{parameter: value}`` of a call; `bound` skips self."""
+        parameters = [a.arg for a in function.args.args]
+        if bound and parameters and parameters[0] == "self":
+            parameters = parameters[1:]
+        defaults = dict(zip(parameters[::-1], function.args.defaults[::-1]))
+        for argument, default in zip(function.args.kwonlyargs, function.args.kw_defaults):
+            parameters.append(argument.arg)
+            if default is not None:
+                defaults[argument.arg] = default
+        given, extra = {}, {}
+        positional = [self.value(a) for a in node.args]
+        given.update(zip(parameters, positional))
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                value = self.value(keyword.value)
+                if value.kind == DICT:
+                    extra.update(value.data)
+                continue
+            extra[keyword.arg] = self.value(keyword.value)
+        for key, value in extra.items():
+            if key in parameters:
+                given[key] = value
+            elif function.args.kwarg is None:
+                raise Refused("%s() has no argument %s" % (function.name, key), node)
+        for parameter in parameters:
+            if parameter not in given:
+                given[parameter] = self.value(defaults[parameter]) if parameter in defaults else NONE
+        if function.args.kwarg is not None:
+            given[function.args.kwarg.arg] = Value(DICT, data={k: v for k, v in extra.items() if k not in parameters})
+        if function.args.vararg is not None:
+            given[function.args.vararg.arg] = Value(LIST, data=positional[len(parameters) :])
+        return given
+
+    def call(self, function, node):
+        """A call of something that is not a framework's."""
+        what, owner = function.data
+        if what == "read":
+            return self.read(owner, node)
+        if isinstance(what, str) and what.startswith("method "):
+            return self.method_call(what[len("method ") :], owner, node)
+        if isinstance(what, str):
+            return getattr(self, what)(owner, node)
+        if isinstance(what, ast.Lambda):
+            parameters = [a.arg for a in what.args.args]
+            frame = Frame(dict(owner.env), owner.module, owner.class_name, self.frame, self.frame.depth + 1)
+            frame.env.update(zip(parameters, [self.value(a) for a in node.args]))
+            return self.inside(frame, lambda: self.value(what.body))
+        module, class_name, env = self.module, None, {}
+        if isinstance(owner, Frame):
+            module, class_name, env = owner.module, owner.class_name, dict(owner.env)
+        elif owner is not None:
+            module, class_name = owner
+        static_method = any(dotted(d) == "staticmethod" for d in what.decorator_list)
+        given = self.arguments(what, node, bound=not static_method)
+        if any(v.kind == UNKNOWN and v.data == NAMED for v in given.values()):
+            return Value(UNKNOWN, ast.Name(what.name, ast.Load()), NAMED)
+        return self.follow(what, given, module, class_name, env)
+
+    def follow(self, function, given, module, class_name, env=None):
+        """Follow a function of the file with these arguments; its result."""
+        if self.frame.depth > 8:
+            raise Refused("functions call each other too deeply", function)
+        if any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(function)):
+            raise Refused("a generator", function)
+        frame = Frame(dict(env or {}), module, class_name, self.frame, self.frame.depth + 1)
+        frame.env.update(given)
+        if class_name is not None:
+            frame.env["self"] = Value(SELF)
+        result = self.inside(frame, lambda: self.run(function.body))
+        return NONE if result is None else result
+
+    def inside(self, frame, action):
+        """Do something in another frame."""
+        previous, self.frame = self.frame, frame
+        hint, target, self.hint, self.target = self.hint, self.target, None, None
+        try:
+            return action()
+        finally:
+            self.frame, self.hint, self.target = previous, hint, target
+
+    def method_call(self, name, owner, node):
+        """``owner.name(...)`` on a handle, a list, a dict or a tensor."""
+        if owner.kind == SUPER:
+            return self.super_call(name, owner, node)
+        if owner.kind == HANDLE:
+            return self.handle_call(name, owner, node)
+        if owner.kind == DICT:
+            return self._dict_call(name, owner, node)
+        if owner.kind in (LIST, NOTHING, INDEX, UNKNOWN, SHAPE):
+            for argument in node.args:
+                if isinstance(argument, ast.Tuple) and name == "append" and len(argument.elts) == 2:
+                    self._update_pair(argument)
+                    continue
+                self.value(argument)
+            return Value(SHAPE, data="shape") if owner.kind == SHAPE else EFFECT
+        if owner.kind in COMPUTED:
+            if name in ("numpy", "read_value", "value"):
+                return owner
+            if owner.kind == TENSOR and (owner.data == "var" or owner.data in self.model.slot_specs):
+                return self.handle_call(name, Value(HANDLE, data=owner.data), node)  # assign() returns its variable
+        raise Refused("the method .%s is not understood" % name, node)
+
+    def _update_pair(self, node):
+        """``self.updates.append((variable, value))``."""
+        target, value = self.value(node.elts[0]), self.computed(node.elts[1])
+        if target.kind == SCALAR and isinstance(target.data, tuple):
+            self.assign_shared(target, value, node)
+        else:
+            self.assign(target, value, node)
+
+    def _dict_call(self, name, owner, node):
+        if name in ("get", "pop"):
+            index = node.args[0]
+            if not is_literal(index):
+                return owner.data.get("by place") or NONE
+            if literal(index) in owner.data:
+                return owner.data[literal(index)]
+            return self.value(node.args[1]) if len(node.args) > 1 else NONE
+        if name in ("update", "setdefault"):
+            added = {k.arg: self.value(k.value) for k in node.keywords if k.arg}
+            for argument in node.args:
+                value = self.value(argument)
+                if value.kind == DICT:
+                    added.update(value.data)
+            for key, value in added.items():
+                owner.data[key] = self.named_entry(key, value)
+            return NONE
+        if name == "copy":
+            return Value(DICT, data=dict(owner.data))
+        if name in ("keys", "values", "items"):
+            return Value(LIST, data=list(owner.data.values()))
+        raise Refused("the dict method .%s is not understood" % name, node)
+
+    def _call_dict(self, node):
+        data = {k.arg: self.named_entry(k.arg, self.value(k.value)) for k in node.keywords if k.arg}
+        return Value(DICT, data=data)
+
+    def handle_call(self, name, handle, node):
+        """A method of a variable or a slot."""
+        if name in ("assign", "assign_add", "assign_sub"):
+            return self.assigned(name, handle, self.computed(node.args[0]), node)
+        if name in ("scatter_add", "scatter_sub", "scatter_update"):
+            slices = self.value(node.args[0])
+            self.scattered(name, handle, slices, node)
+            return handle
+        if name in ("value", "read_value", "numpy", "handle"):
+            return self.read(handle, node)
+        if name == "get_shape":
+            return Value(SHAPE, data="shape")
+        raise Refused("the method .%s of a variable is not understood" % name, node)
+
+    def assigned(self, how, handle, value, node):
+        """assign, assign_add or assign_sub."""
+        if how.endswith("add") or how.endswith("sub"):
+            old = self.read(handle, node)
+            operator = ast.Add() if how.endswith("add") else ast.Sub()
+            value = Value(widest(old, value), ast.BinOp(old.node, operator, value.node))
+        return self.assign(handle, value, node)
+
+    def scattered(self, how, handle, value, node):
+        """Rows of a handle are changed; the others stay."""
+        if not self.sparse:
+            raise Refused("rows are scattered outside the sparse hook", node)
+        old = self.read(handle, node)
+        if value.kind not in (ROWS, SCALAR, STATIC):
+            raise Refused("what is scattered is not made of the gradient's rows", node)
+        if how.endswith("add"):
+            text = "A + ops.where(touched, B, 0.0)"
+        elif how.endswith("sub"):
+            text = "A - ops.where(touched, B, 0.0)"
+        else:
+            text = "ops.where(touched, B, A)"
+        return self.assign(handle, Value(TENSOR, expression(text, A=old.node, B=value.node)), node)
+
+    def _named_assign(how):
+        def call(self, node):
+            if dotted(node.args[0]) == "self.iterations":
+                return EFFECT
+            handle = self.value(node.args[0])
+            if handle.kind == SCALAR and isinstance(handle.data, tuple):
+                if how != "assign":
+                    raise Refused("a variable of the optimizer is added to", node)
+                return self.assign_shared(handle, self.computed(node.args[1]), node)
+            value = node.args[1] if len(node.args) > 1 else node.keywords[0].value
+            return self.assigned(how, handle, self.computed(value), node)
+
+        return call
+
+    _call_assign = _call_update = _named_assign("assign")
+    _call_assign_add = _call_update_add = _named_assign("assign_add")
+    _call_assign_sub = _call_update_sub = _named_assign("assign_sub")
+
+    def _call_moving_average_update(self, node):
+        raise Refused("moving_average_update is not understood", node)
+
+    def _call_ResourceScatterUpdate(self, node):
+        parts = {k.arg: k.value for k in node.keywords}
+        if len(node.args) < 3 and "resource" not in parts:
+            raise Refused("the arguments of this scatter are not understood", node)
+        if len(node.args) == 3:
+            parts.update(zip(("resource", "indices", "updates"), node.args))
+        handle = self.value(parts["resource"])
+        how = {"Update": "scatter_update", "Add": "scatter_add", "Sub": "scatter_sub"}
+        name = dotted(node.func).split(".")[-1].replace("_", "").lower()
+        found = [kind for end, kind in how.items() if name.endswith(end.lower())]
+        self.scattered(found[0], handle, self.value(parts["updates"]), node)
+        return EFFECT
+
+    _call_ResourceScatterAdd = _call_ResourceScatterSub = _call_ResourceScatterUpdate
+    _call_resource_scatter_add = _call_resource_scatter_update = _call_ResourceScatterUpdate
+    _call_resource_scatter_sub = _call_ResourceScatterUpdate
+
+    def kernel(self, name, node):
+        """A call of a fused update kernel, followed by its formula; None for any other function."""
+        known, sparse = kernels.kernel_name(name)
+        if known is None:
+            return None
+        if sparse and not self.sparse:
+            raise Refused("a sparse kernel outside the sparse hook", node)
+        env = {flag: static(value) for flag, value in kernels.FLAGS.items()}
+        parameters = kernels.ARGUMENTS[known].split() + (["indices"] if sparse else [])
+        for parameter, argument in zip(parameters, node.args):
+            env[parameter] = self.value(argument)
+        for keyword in node.keywords:
+            env[keyword.arg] = self.value(keyword.value)
+        env["tf"] = Value(MODULE, data="tensorflow")
+        source = ast.parse("\n".join(line.strip() for line in kernels.KERNELS[known].strip().splitlines()))
+        frame = Frame(env, self.module, None, self.frame, self.frame.depth + 1)
+        try:
+            return self.inside(frame, lambda: (self._sparse_kernel if sparse else self._dense_kernel)(source))
+        except Refused as refused:
+            refused.line = node.lineno
+            raise
+
+    def _dense_kernel(self, source):
+        for line in source.body:
+            name = line.targets[0].id
+            value = self.computed(line.value)
+            if name in self.frame.env and self.frame.env[name].kind == HANDLE:
+                self.assign(self.frame.env[name], value, line)
+            else:
+                self.frame.env[name] = self.local(name, value)
+        return EFFECT
+
+    def _sparse_kernel(self, source):
+        """A sparse kernel works as the dense one on the rows that the gradient has, and leaves the others."""
+        handles = {name: value for name, value in self.frame.env.items() if value.kind == HANDLE}
+        for name, handle in handles.items():
+            self.frame.env[name] = Value(ROWS, self.read(handle, None).node)
+        for line in source.body:
+            name = line.targets[0].id
+            self.frame.env[name] = self.local("rows_" + name, self.computed(line.value))
+        for name, handle in handles.items():
+            if isinstance(self.frame.env[name].node, ast.Name):
+                self.scattered("scatter_update", handle, self.frame.env[name], None)
+        return EFFECT

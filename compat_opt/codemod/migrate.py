@@ -1,0 +1,136 @@
+"""From the source of a file to the source with its optimizer classes as rules."""
+
+import collections
+
+from compat_opt.codemod import hooks, sparse
+from compat_opt.codemod.bases import base_module
+from compat_opt.codemod.model import ClassModel, Restart
+from compat_opt.codemod.module import Module
+from compat_opt.codemod.values import Refused
+from compat_opt.codemod.writer import hypers_read, write_rule
+
+CONVERTED, NOTES, REFUSED = "converted", "notes", "refused"
+
+#: name, outcome, line: of the class, or of what was refused; reason: of a refusal, or the notes;
+#: text: the rule's source or None; notes: [(line, text)]; hypers: [{"old", "new", "default", "required"}].
+ClassResult = collections.namedtuple("ClassResult", "name outcome line reason text notes hypers")
+
+
+def migrate_class(module, name):
+    """Migrate one class of a `Module`; a `ClassResult`."""
+    node = module.classes[name].node
+    static, attempts = set(), 0
+    while True:
+        attempts += 1
+        model = None
+        try:
+            model, executor = _follow(module, name, static)
+            text = write_rule(model, executor)
+            compile(text, name, "exec")
+            break
+        except Restart as restart:
+            if restart.names <= static or attempts > 20:
+                return ClassResult(name, REFUSED, node.lineno, "its hyperparameters can't be told apart", None, [], [])
+            static |= restart.names
+        except Refused as refused:
+            considered = getattr(refused, "considered", set()) - static
+            if considered and attempts < 20:
+                static |= considered
+                continue
+            return ClassResult(name, REFUSED, refused.line or node.lineno, refused.reason, None, [], [])
+        except RecursionError:
+            return ClassResult(name, REFUSED, node.lineno, "the code is nested too deeply", None, [], [])
+    notes = sorted((line, words) for line, words, _ in model.notes)
+    outcome = NOTES if notes else CONVERTED
+    reason = "; ".join("line %d: %s" % note for note in notes)
+    hypers = [
+        {"old": key, "new": spec.name, "default": spec.default, "required": spec.required}
+        for key, spec in model.hypers.items()
+        if spec.name in model.read or spec.name == "weight_decay"
+    ]
+    return ClassResult(name, outcome, node.lineno, reason, text, notes, hypers)
+
+
+def _follow(module, name, static):
+    model = ClassModel(module, name, base_module, static)
+    style = module.style(name)
+    _refuse_what_is_no_rule(model, style)
+    if style == "none":
+        style = "optimizer_v2"
+    try:
+        hooks.declare(model, style)
+        executor = hooks.follow_dense(model, style)
+    except Refused as refused:
+        refused.considered = model.considered
+        raise
+    unbound = sparse.unbound_name(model, executor)
+    if unbound:
+        raise Refused("the order of its assignments is not understood (%s)" % unbound, model.node)
+    _note_sparse(model, style, executor)
+    _note_declarations(model, executor)
+    return model, executor
+
+
+def _note_sparse(model, style, executor):
+    """Say what the old class did to sparse gradients, where that is not what the rule does."""
+    method = model.method("_resource_apply_sparse") if style == "optimizer_v2" else None
+    node = method[0] if method is not None and method[2] is model.module else model.node
+    if style == "optimizer_v2" and (method is None or hooks.refuses_sparse(model)):
+        return  # a sparse gradient raised; as its dense equal it is welcome
+    try:
+        other = hooks.follow_sparse(model, style)
+    except (Refused, Restart) as stopped:
+        reason = stopped.reason if isinstance(stopped, Refused) else "a flag"
+        model.note(node, "what it does to sparse gradients is not understood (%s); here they act as their dense equal" % reason)
+        return
+    if other is None:
+        return
+    relation, reason = sparse.compare(model, executor, other)
+    if relation == sparse.LAZY:
+        model.sparse = "lazy"
+        more = " (%s)" % reason if reason else ""
+        model.note(node, 'rows without gradient stay as they are: make the optimizer with sparse="lazy"%s' % more)
+    elif relation == sparse.SAME and reason:
+        model.note(node, "sparse gradients were treated otherwise (%s)" % reason)
+    elif relation == sparse.OTHER:
+        model.note(node, "sparse gradients were treated otherwise (%s); here they act as their dense equal" % reason)
+    elif relation == sparse.UNKNOWN:
+        model.note(node, "its update of sparse gradients can't be compared (%s); here they act as their dense equal" % reason)
+
+
+def _note_declarations(model, executor):
+    """Notes about hyperparameters that are not what they were."""
+    read = model.read = hypers_read(model, executor)
+    for key, spec in model.hypers.items():
+        if spec.name not in read:
+            if key not in ("learning_rate",) and not (spec.name == "weight_decay" and model.engine_decay is not None):
+                model.note(spec, "the constructor's argument %s is not used by the update: it is left out" % key)
+            continue
+        if spec.name != key and key.lstrip("_") != spec.name:
+            model.note(spec, "the constructor's argument %s is called %s here" % (key, spec.name))
+        if spec.required:
+            model.note(spec, "%s had no default; %r stands in" % (spec.name, spec.default))
+        if spec.comment:
+            model.note(spec, "%s: %s" % (spec.name, spec.comment))
+        if key in model.forced_static and any(v.node is not None and model.spec_of(v) is spec for v in model.hyper_values.values()):
+            model.note(spec, "%s steers Python code: it is fixed when the optimizer is made" % spec.name)
+
+
+def _refuse_what_is_no_rule(model, style):
+    enclosing = model.module.classes[model.name].enclosing
+    if enclosing is not None:
+        raise Refused(
+            "it is made inside the function %s, over a base class that is an argument: a wrapper, no rule" % enclosing.name,
+            model.node,
+        )
+
+
+def optimizer_classes(module):
+    """Names of the optimizer classes of a module, in the order of the file."""
+    return [name for name in module.classes if module.style(name) is not None]
+
+
+def migrate_module(text, only=None):
+    """``[ClassResult]`` of the optimizer classes in `text`."""
+    module = Module(text)
+    return [migrate_class(module, name) for name in optimizer_classes(module) if only in (None, name)]

@@ -1,0 +1,184 @@
+"""A source file: what its names stand for, its optimizer classes, and its comments."""
+
+import ast
+import collections
+import io
+import tokenize
+
+from compat_opt.codemod.syntax import dotted
+
+FRAMEWORKS = ("tensorflow", "keras", "tf_keras", "keras_core", "numpy", "math", "tensorflow_addons")
+
+#: What these names mean where the file imports them from a module of its own.
+_CUSTOMARY = {
+    "tf": "tensorflow",
+    "K": "tensorflow.keras.backend",
+    "keras": "tensorflow.keras",
+    "optimizers": "tensorflow.keras.optimizers",
+}
+
+#: Optimizers of Keras whose own update the migrator knows (compat_opt/codemod/bases).
+BUILT_IN = ("Adam", "SGD", "RMSprop", "Adagrad", "Adadelta", "Adamax", "Nadam", "Ftrl")
+
+_HOOKS = {
+    "_resource_apply_dense": "optimizer_v2",
+    "_resource_apply_sparse": "optimizer_v2",
+    "update_step": "keras",
+    "get_updates": "get_updates",
+}
+
+Class = collections.namedtuple("Class", "node bases enclosing")
+
+
+class Module:
+    """One parsed file.
+
+    Args:
+        text: its source.
+
+    Raises:
+        SyntaxError: it is no Python.
+    """
+
+    def __init__(self, text):
+        self.text = text
+        self.lines = text.split("\n")
+        self.tree = ast.parse(text)
+        self.imports = {}
+        self.functions = {}
+        self.assigned = {}
+        self.classes = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                self._import(node)
+        self._top(self.tree.body, None)
+        self.comments = _comments(text)
+
+    def _import(self, node):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.split(".")[0]
+                self.imports[alias.asname or top] = alias.name if alias.asname else top
+            return
+        for alias in node.names:
+            name = alias.asname or alias.name
+            module = node.module or ""
+            if node.level or module.split(".")[0] not in FRAMEWORKS:
+                self.imports[name] = _CUSTOMARY.get(name, "%s.%s" % (module or ".", alias.name))
+            else:
+                self.imports[name] = "%s.%s" % (module, alias.name)
+
+    def _top(self, body, enclosing):
+        for node in body:
+            if isinstance(node, ast.FunctionDef):
+                if enclosing is None:
+                    self.functions[node.name] = node
+                self._top(node.body, enclosing or node)
+            elif isinstance(node, ast.ClassDef):
+                self.classes.setdefault(node.name, Class(node, node.bases, enclosing))
+            elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                if enclosing is None:
+                    self.assigned.setdefault(node.targets[0].id, []).append(node.value)
+            elif isinstance(node, (ast.If, ast.Try, ast.With)):
+                parts = [node.body, getattr(node, "orelse", []), getattr(node, "finalbody", [])]
+                parts += [handler.body for handler in getattr(node, "handlers", [])]
+                for part in parts:
+                    self._top(part, enclosing)
+
+    def comments_above(self, line):
+        """The comments on lines of their own right above a line."""
+        found = []
+        while self.comments.get(line - 1, ("", False))[1]:
+            line -= 1
+            found.insert(0, self.comments[line][0])
+        return found
+
+    def full_name(self, node, depth=0):
+        """The dotted name of `node` with imports and module-level names followed; None if it has none."""
+        while isinstance(node, ast.IfExp):
+            node = node.body
+        name = dotted(node)
+        if name is None:
+            return None
+        first, _, rest = name.partition(".")
+        if first in self.imports:
+            first = self.imports[first]
+        elif first in self.assigned and depth < 5:
+            found = self.full_name(self.assigned[first][0], depth + 1)
+            first = found or first
+        return first + ("." + rest if rest else "")
+
+    def is_framework(self, full_name):
+        """Whether the name comes out of TensorFlow, Keras or NumPy."""
+        return full_name.split(".")[0] in FRAMEWORKS
+
+    def method_table(self, name):
+        """``{method: (function, class name)}`` of a class of this file, its bases in this file included."""
+        found, waiting, seen = {}, [name], set()
+        while waiting:
+            current = waiting.pop(0)
+            if current in seen or current not in self.classes:
+                continue
+            seen.add(current)
+            for node in self.classes[current].node.body:
+                if isinstance(node, ast.FunctionDef):
+                    found.setdefault(node.name, (node, current))
+            waiting[:0] = [base for base in (dotted(b) for b in self.classes[current].bases) if base]
+        return found
+
+    def lineage(self, name):
+        """The class, its bases in this file, and the built-in optimizer at the end (or None), nearest first."""
+        chain, built_in = [], None
+        waiting = [name]
+        while waiting:
+            current = waiting.pop(0)
+            if current in self.classes and current not in chain:
+                chain.append(current)
+                waiting[:0] = [dotted(b) or "" for b in self.classes[current].bases]
+            elif current:
+                built_in = built_in or self._built_in(current)
+        return chain, built_in
+
+    def _built_in(self, name):
+        full = self.full_name(ast.parse(name, mode="eval").body) or name
+        last = full.split(".")[-1]
+        return last if last in BUILT_IN and (self.is_framework(full) or name in self.assigned) else None
+
+    def style(self, name):
+        """Which hooks a class has: "optimizer_v2", "keras", "get_updates", or None for no optimizer."""
+        if not self.is_optimizer(name):
+            return None
+        methods = self.method_table(name)
+        for hook, style in _HOOKS.items():
+            if hook in methods:
+                return style
+        return "none"
+
+    def is_optimizer(self, name, seen=()):
+        """Whether a class of this file derives from an optimizer."""
+        if name in seen:
+            return False
+        for base in self.classes[name].bases:
+            text = dotted(base)
+            if text is None:
+                continue
+            if text in self.classes:
+                if self.is_optimizer(text, seen + (name,)):
+                    return True
+                continue
+            last = (self.full_name(base) or text).split(".")[-1]
+            if "Optimizer" in last or "optimizer" in text or last in BUILT_IN:
+                return True
+        return bool({"_resource_apply_dense", "get_updates"} & set(self.method_table(name)))
+
+
+def _comments(text):
+    """``{line: (comment text, whether it stands alone)}``."""
+    found = {}
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                found[token.start[0]] = (token.string, not token.line[: token.start[1]].strip())
+    except (tokenize.TokenError, IndentationError):  # ast has parsed it: only the end is in doubt
+        pass
+    return found

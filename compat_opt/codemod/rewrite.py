@@ -1,0 +1,138 @@
+"""A whole file: its optimizer classes become rules, and the fixers go over the rest."""
+
+import ast
+import collections
+import re
+
+from compat_opt.codemod.fixers import fix
+from compat_opt.codemod.migrate import REFUSED, migrate_class, optimizer_classes
+from compat_opt.codemod.module import Module
+from compat_opt.codemod.syntax import dotted
+from compat_opt.codemod.tokens import Edit, Source, edited
+
+#: text: the new source; classes: [ClassResult]; fixes: [Fix].
+Migration = collections.namedtuple("Migration", "text classes fixes")
+
+_NAMES = ("Hyper", "Shared", "Slot", "UpdateRule", "checks", "compile_rule")
+
+
+def migrate_text(text, only=None):
+    """Migrate the source of one file.
+
+    Args:
+        text: the source.
+        only: the name of the one class to be migrated; then nothing else is changed.
+
+    Returns:
+        A `Migration`. Its text is `text` itself where nothing was to be done.
+
+    Raises:
+        SyntaxError: `text` is no Python.
+    """
+    module = Module(text)
+    results = [migrate_class(module, name) for name in optimizer_classes(module) if only in (None, name)]
+    results = _without_bases_of_others(module, results)
+    converted = [result for result in results if result.text]
+    new = _with_rules(module, converted) if converted else text
+    refused = [result.name for result in results if result.outcome == REFUSED]
+    fixes = []
+    if only is None:
+        new, fixes = fix(new, refused)
+    compile(new, "<migrated>", "exec")
+    return Migration(new, results, fixes)
+
+
+def _without_bases_of_others(module, results):
+    """Refuse a class that another class of the file derives from, where that one stays as it is."""
+    while True:
+        converted = {result.name for result in results if result.text}
+        needed = {}
+        for name, found in module.classes.items():
+            if name not in converted:
+                needed.update((dotted(base), name) for base in found.bases if dotted(base) in converted)
+        if not needed:
+            return results
+        for place, result in enumerate(results):
+            if result.name in needed:
+                reason = "%s derives from it, and is not migrated" % needed[result.name]
+                line = module.classes[needed[result.name]].node.lineno
+                results[place] = result._replace(outcome=REFUSED, reason=reason, line=line, text=None, notes=[])
+
+
+def _with_rules(module, converted):
+    source = Source(module.text)
+    inside = {inner for result in converted for inner in ast.walk(module.classes[result.name].node)}
+    names = {result.name for result in converted}
+    calls = [n for n in ast.walk(module.tree) if isinstance(n, ast.Call) and n not in inside and dotted(n.func) in names]
+    # A rule is no optimizer: where the file makes one, it makes that of the class compiled from the rule.
+    edits = [source.replace(source.index(call), source.index(call) + 1, call.func.id + "Optimizer") for call in calls]
+    made, written = {call.func.id for call in calls}, []
+    for result in converted:
+        node = module.classes[result.name].node
+        text = result.text.rstrip("\n")
+        if result.name in made:
+            text += "\n\n\n%sOptimizer = compile_rule(%s)" % (result.name, result.name)
+        first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])
+        last = source.end_of_block(node)
+        edits.append(Edit((first, 0), (last, len(source.lines[last - 1].rstrip("\r\n"))), text))
+        written.append(text)
+    text = _with_import(edited(source, edits), "\n".join(written))
+    return _without_unused_imports(text, module)
+
+
+def _with_import(text, written):
+    """`text` with an import of what `written`, the rules, use, after the file's other imports."""
+    names = [name for name in _NAMES if re.search(r"\b%s\b" % name, written)]
+    line = "from compat_opt import %s\n" % ", ".join(names)
+    tree, source = ast.parse(text), Source(text)
+    after = 0
+    for node in tree.body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            after = _last_line(source, node)
+        elif isinstance(node, ast.ClassDef):
+            break
+    if not after and ast.get_docstring(tree) is not None:
+        after = _last_line(source, tree.body[0])
+        line = "\n" + line
+    lines = source.lines
+    gap = "\n\n" if not after and not line.startswith("\n") else ""
+    return "".join(lines[:after]) + line + gap + "".join(lines[after:])
+
+
+def _last_line(source, node):
+    start = next(i for i, t in enumerate(source.tokens) if t.start[0] >= node.lineno)
+    return next(t.end[0] for t in source.tokens[start:] if t.type == 4)  # NEWLINE
+
+
+def _without_unused_imports(text, before):
+    """Take out imports that only the migrated classes used."""
+    tree, source = ast.parse(text), Source(text)
+    used = _names_used(tree)
+    used_before = _names_used(before.tree)
+    edits = []
+    for node in tree.body:
+        if not isinstance(node, (ast.Import, ast.ImportFrom)) or getattr(node, "module", "") == "compat_opt":
+            continue
+        kept = [a for a in node.names if _bound(a) in used or _bound(a) not in used_before or a.name == "*"]
+        if len(kept) == len(node.names):
+            continue
+        last = _last_line(source, node)
+        if not kept:
+            edits.append(Edit((node.lineno, 0), (last + 1, 0) if last < len(source.lines) else (last, len(source.lines[-1])), ""))
+            continue
+        names = ", ".join(a.name + (" as " + a.asname if a.asname else "") for a in kept)
+        start = "import " if isinstance(node, ast.Import) else "from %s%s import " % ("." * node.level, node.module or "")
+        edits.append(Edit((node.lineno, 0), (last, len(source.lines[last - 1].rstrip("\r\n"))), start + names))
+    return edited(source, edits)
+
+
+def _bound(alias):
+    return alias.asname or alias.name.split(".")[0]
+
+
+def _names_used(tree):
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    for node in ast.walk(tree):  # __all__ and other lists of names
+        if isinstance(node, ast.Assign) and any(dotted(t) == "__all__" for t in node.targets):
+            names |= {str(getattr(n, "value", getattr(n, "s", ""))) for n in ast.walk(node.value)}
+    return names

@@ -1,0 +1,89 @@
+"""What an expression of the old code stands for, and how a class is refused."""
+
+import ast
+
+from compat_opt.codemod.syntax import expression, write
+
+
+class Refused(Exception):
+    """The code is not understood, or has no equal as a rule; `line` is where."""
+
+    def __init__(self, reason, node=None, line=None):
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line if line is not None else getattr(node, "lineno", None)
+
+    def at(self, node):
+        """This refusal, with the line of `node` where it has none yet."""
+        if self.line is None:
+            self.line = getattr(node, "lineno", None)
+        return self
+
+
+#: Kinds of values that can be computed with, from the most to the least known:
+#: static: a Python value that is fixed when the optimizer is made; scalar: of this step; tensor: of this variable;
+#: rows: of the rows of a sparse gradient.
+STATIC, SCALAR, TENSOR, ROWS = "static", "scalar", "tensor", "rows"
+COMPUTED = (STATIC, SCALAR, TENSOR, ROWS)
+
+#: Kinds that carry structure: handle: the variable or a slot; nothing: an operation, a device, a dtype;
+#: function, list, dict, shape, index, self, super, unknown.
+HANDLE, NOTHING, FUNCTION, LIST, DICT, SHAPE, INDEX, SELF, SUPER, UNKNOWN, MODULE, ROW_NUMBERS = (
+    "handle nothing function list dict shape index self super unknown module rownumbers".split()
+)
+
+
+class Value:
+    """One value: its kind, the expression of the rule's language that it is, and what else is known.
+
+    Attributes:
+        kind: one of the kinds above.
+        node: the expression, for kinds that can be computed with.
+        data: for a handle its key; for a function, a list or a dict what it holds; for unknown the reason;
+            "bool" for what can be computed with and is true or false.
+    """
+
+    __slots__ = ("kind", "node", "data")
+
+    def __init__(self, kind, node=None, data=None):
+        self.kind, self.node, self.data = kind, node, data
+
+    def text(self):
+        """The expression as text."""
+        return write(self.node)
+
+    def same(self, other):
+        """Whether both are the same value for certain."""
+        if self.kind != other.kind or self.data is not other.data and self.data != other.data:
+            return False
+        return self.node is other.node or self.node is not None and other.node is not None and self.text() == other.text()
+
+
+def static(value):
+    """A value from a Python literal."""
+    return Value(STATIC, expression(repr(value)))
+
+
+def named(kind, text):
+    """A value from a text of the rule's language."""
+    return Value(kind, expression(text))
+
+
+NONE = Value(NOTHING, data="None")
+EFFECT = Value(NOTHING, data="operation")
+PLACE = Value(NOTHING, data="dtype or device")
+
+
+def widest(*values):
+    """The kind of what is computed from `values`."""
+    kinds = [value.kind for value in values]
+    if ROWS in kinds and TENSOR in kinds:
+        raise Refused("rows of a sparse gradient meet a whole tensor")
+    return max(kinds, key=COMPUTED.index) if kinds else STATIC
+
+
+def hypers_in(node):
+    """Names of the hyperparameters, not static, that a node of the rule's language reads."""
+    return {
+        n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "hyper"
+    }

@@ -1,0 +1,172 @@
+"""Runs an old class and the rule made from it, and writes down how far apart they go.
+
+``python -m compat_opt.testing.migration.worker JOB.json RESULT.json``, in the environment of the old class. The
+old class updates float64 variables; the rule runs in NumPy float64. Hyperparameters are numbers that float32
+holds exactly, since old optimizers keep theirs in float32.
+"""
+
+import importlib
+import importlib.util
+import json
+import os
+import sys
+
+import numpy as np
+
+STEPS = 6
+_IMPORTS = "from compat_opt import Hyper, Shared, Slot, UpdateRule, checks\n"
+
+
+def main(job_path, result_path):
+    """Run the job; the result is written whatever happens."""
+    with open(job_path) as stream:
+        job = json.load(stream)
+    try:
+        result = _run(job)
+    except Exception as error:
+        result = {"error": "%s: %s" % (type(error).__name__, str(error)[:500])}
+    with open(result_path, "w") as stream:
+        json.dump(result, stream)
+
+
+def _run(job):
+    names = {}
+    exec(_IMPORTS + job["rule"], names)
+    rule = names[job["class"]]
+    old = load(job["source"], job["class"])
+    run = {"get_updates": _run_get_updates}.get(job["style"], _run_apply)
+    import tensorflow as tf
+
+    result = {"tensorflow": tf.__version__, "cases": []}
+    for case in job["cases"]:
+        result["cases"].append(_case(run, old, rule, case))
+    if job["style"] != "get_updates":
+        result["sparse"] = _sparse(old, rule, job["cases"][0])
+    return result
+
+
+def load(path, name):
+    """The class `name` of the file `path`, imported as the module of its package."""
+    folder, module = os.path.dirname(os.path.abspath(path)), os.path.splitext(os.path.basename(path))[0]
+    parts = [module]
+    while os.path.exists(os.path.join(folder, "__init__.py")):
+        folder, part = os.path.split(folder)
+        parts.insert(0, part)
+    sys.path.insert(0, folder)
+    try:
+        return _own(importlib.import_module(".".join(parts)), name)
+    except Exception:
+        # The package asks for more than the file: the file alone may do.
+        spec = importlib.util.spec_from_file_location("old_" + module, path)
+        found = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(found)
+        return _own(found, name)
+
+
+def _own(module, name):
+    """The class that a module itself defines under `name`."""
+    found = getattr(module, name)
+    if found.__module__ != module.__name__:
+        raise ImportError("%s stands for %s.%s once the file has run" % (name, found.__module__, found.__name__))
+    return found
+
+
+def _numbers(shapes, sparse=False):
+    """First values, and the gradients of each step."""
+    rng = np.random.RandomState(5)
+    values = [rng.uniform(-1, 1, shape) for shape in shapes]
+    steps = []
+    for _ in range(STEPS):
+        row = [rng.uniform(-1, 1, shape) for shape in shapes]
+        if sparse:
+            for gradient in row:
+                gradient[rng.permutation(len(gradient))[:3]] = 0.0
+        steps.append(row)
+    return values, steps
+
+
+def _case(run, old, rule, case):
+    from compat_opt.adapters.reference import run_reference
+
+    values, steps = _numbers([(5,), (4, 3)])
+    result = {"label": case["label"]}
+    for dtype in ("float64", "float32"):  # some classes mix in float32 numbers of their own
+        try:
+            theirs = run(old, case["old"], [v.astype(dtype) for v in values], [[g.astype(dtype) for g in s] for s in steps])
+        except Exception as error:
+            result.setdefault("error", "%s: %s" % (type(error).__name__, str(error)[:300]))
+            continue
+        ours = run_reference(rule, values, steps, **case["new"])
+        return {"label": case["label"], "dtype": dtype, "difference": _difference(values, theirs, ours)}
+    return result
+
+
+def _difference(values, theirs, ours):
+    """The largest distance of any step, as a part of the way the old class moved its variables."""
+    largest = 0.0
+    for i, first in enumerate(values):
+        moved = max(np.max(np.abs(step[i] - first)) for step in theirs)
+        apart = max(np.max(np.abs(a[i] - b[i])) for a, b in zip(theirs, ours))
+        if not np.isfinite(apart):
+            return float("inf")
+        largest = max(largest, apart / moved if moved else apart)
+    return float(largest)
+
+
+def _sparse(old, rule, case):
+    from compat_opt.adapters.reference import run_reference
+    from compat_opt.transforms.lazy_rows import lazy_rows
+
+    values, steps = _numbers([(6, 2)], sparse=True)
+    try:
+        theirs = _run_apply(old, case["old"], values, steps, sparse=True)
+    except Exception as error:
+        return {"error": "%s: %s" % (type(error).__name__, str(error)[:300])}
+    exact = run_reference(rule, values, steps, **case["new"])
+    lazy = run_reference(lazy_rows(rule), values, steps, **case["new"])
+    return {"exact": _difference(values, theirs, exact), "lazy": _difference(values, theirs, lazy)}
+
+
+def _run_apply(old, arguments, values, steps, sparse=False):
+    """apply_gradients of OptimizerV2, of Keras 2's and of Keras 3's optimizers."""
+    import tensorflow as tf
+
+    optimizer = old(**arguments)
+    if "update_step" in dir(optimizer) and not hasattr(optimizer, "_var_key") and not hasattr(optimizer, "_create_slots"):
+        import keras
+
+        variables = [keras.Variable(value, dtype=str(value.dtype), name="v%d" % i) for i, value in enumerate(values)]
+    else:
+        variables = [tf.Variable(value, name="v%d" % i) for i, value in enumerate(values)]
+    trajectory = []
+    for row in steps:
+        gradients = [tf.constant(gradient) for gradient in row]
+        if sparse:
+            rows = [np.flatnonzero(np.any(g != 0, axis=1)) for g in row]
+            gradients = [tf.IndexedSlices(tf.gather(g, r), tf.constant(r), g.shape) for g, r in zip(gradients, rows)]
+        optimizer.apply_gradients(list(zip(gradients, variables)))
+        trajectory.append([np.array(variable.numpy() if hasattr(variable, "numpy") else variable) for variable in variables])
+    return trajectory
+
+
+def _run_get_updates(old, arguments, values, steps):
+    """get_updates in a graph: the loss is the sum of variable times gradient, so that the gradient is as given."""
+    import tensorflow as tf
+
+    tf.compat.v1.disable_eager_execution()
+    base = next(cls for cls in old.__mro__ if cls.__module__.split(".")[0] in ("keras", "tensorflow", "tensorflow_core"))
+    backend = importlib.import_module("keras.backend" if base.__module__.startswith("keras.") else "tensorflow.keras.backend")
+    optimizer = old(**arguments)
+    variables = [backend.variable(value, dtype=str(value.dtype)) for value in values]
+    holders = [backend.placeholder(shape=value.shape, dtype=str(value.dtype)) for value in values]
+    loss = sum(backend.sum(variable * holder) for variable, holder in zip(variables, holders))
+    train = backend.function(holders, [loss], updates=optimizer.get_updates(loss, variables))
+    trajectory = []
+    for row in steps:
+        train(row)
+        trajectory.append([backend.get_value(variable) for variable in variables])
+    return trajectory
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:3])

@@ -1,0 +1,135 @@
+"""Whole files: what is left alone, what changes, and that a second run changes nothing."""
+
+import ast
+import json
+import pathlib
+
+import pytest
+
+from compat_opt.cli import main
+from compat_opt.codemod.rewrite import migrate_text
+
+HERE = pathlib.Path(__file__).parent
+
+NOTHING_TO_DO = {
+    "empty": "",
+    "no newline at the end": "x = 1",
+    "no optimizer": "class Layer:\n    def call(self, x):\n        return x  # kept\n",
+    "a rule": "from compat_opt import Hyper, UpdateRule\n\n\nclass R(UpdateRule):\n    lr2 = Hyper(0.1)\n\n"
+    "    def update(self, grad, var, slots, hyper, ops):\n        return var - hyper.lr2 * grad, {}\n",
+    "windows lines": "import os\r\n\r\nprint(os.name)\r\n",
+    "an optimizer that is called": "import tensorflow as tf\nopt = tf.keras.optimizers.Adam(learning_rate=0.1)\n",
+    "lr of something else": "schedule = Schedule(lr=0.1)\nprint(trainer.lr)\n",
+}
+
+
+@pytest.mark.parametrize("text", list(NOTHING_TO_DO.values()), ids=list(NOTHING_TO_DO))
+def test_left_alone(text):
+    migration = migrate_text(text)
+    assert migration.text == text and not migration.fixes and not migration.classes
+
+
+@pytest.mark.parametrize("file", ["optimizer_v2", "keras", "get_updates", "refused"])
+def test_a_second_run_changes_nothing(file):
+    text = (HERE / ("sources_%s.py" % file)).read_text()
+    once = migrate_text(text).text
+    ast.parse(once)
+    again = migrate_text(once)
+    assert again.text == once
+    assert [result.name for result in again.classes if result.outcome != "refused"] == []
+
+
+def test_refused_classes_are_left_as_they_are():
+    text = (HERE / "sources_refused.py").read_text()
+    assert migrate_text(text).text == text
+
+
+def test_imports_follow():
+    once = migrate_text((HERE / "sources_get_updates.py").read_text()).text
+    assert once == once.replace("from keras", "")
+    assert "from compat_opt import Hyper, Shared, Slot, UpdateRule\n" in once
+
+
+def test_code_between_classes_is_kept():
+    text = (HERE / "sources_optimizer_v2.py").read_text()
+    assert '    """How long the step may be."""\n    long = tf.norm(weights)\n' in migrate_text(text).text
+
+
+def test_where_the_file_makes_an_optimizer_it_makes_the_compiled_one():
+    text = (
+        "from tensorflow import keras\n\n\nclass Plain(keras.optimizers.Optimizer):\n"
+        "    def _resource_apply_dense(self, grad, var):\n        return var.assign_sub(0.1 * grad)\n\n\n"
+        "def make():\n    return Plain(clipnorm=1.0)  # not Slot or Hyper\n"
+    )
+    once = migrate_text(text).text
+    assert "from compat_opt import UpdateRule, compile_rule\n" in once
+    assert "\n\n\nPlainOptimizer = compile_rule(Plain)\n" in once
+    assert "    return PlainOptimizer(clipnorm=1.0)  # not Slot or Hyper\n" in once
+    assert "keras" not in once and migrate_text(once).text == once
+
+
+def test_a_base_of_a_class_that_stays_stays_too():
+    text = (HERE / "sources_optimizer_v2.py").read_text()
+    migration = migrate_text(text, "LazyMomentum")
+    assert migration.text == text
+    assert "HalfSparse derives from it" in migration.classes[0].reason
+
+
+def test_one_class_only():
+    text = (HERE / "sources_keras.py").read_text()
+    migration = migrate_text(text, "ThreeAdam")
+    assert [result.name for result in migration.classes] == ["ThreeAdam"]
+    assert "class ListMomentum(tf.keras.optimizers.Optimizer):" in migration.text
+
+
+def run(capsys, *arguments):
+    code = main(["migrate"] + [str(a) for a in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_check_and_write(tmp_path, capsys):
+    path = tmp_path / "old.py"
+    before = (HERE / "sources_keras.py").read_text()
+    path.write_text(before)
+    assert run(capsys, path, "--check")[0] == 1
+    assert path.read_text() == before
+    code, diff, _ = run(capsys, path, "--diff")
+    assert code == 1 and "-class ThreeAdam(keras.optimizers.Optimizer):" in diff
+    assert run(capsys, path, "--write")[0] == 0
+    assert "class ThreeAdam(UpdateRule):" in path.read_text()
+    code, _, err = run(capsys, path, "--check")
+    assert code == 0 and "nothing to do" in err
+
+
+def test_json(capsys):
+    code, out, _ = run(capsys, HERE / "sources_refused.py", "--json")
+    rows = json.loads(out)["classes"]
+    assert code == 1 and {row["outcome"] for row in rows} == {"refused"}
+    assert all(set(row) == {"name", "outcome", "line", "reason", "verified"} for row in rows)
+
+
+def test_without_options_the_source_is_printed(tmp_path, capsys):
+    code, out, _ = run(capsys, HERE / "sources_keras.py")
+    ast.parse(out)
+    assert code == 0 and "class ThreeAdam(UpdateRule):" in out
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["missing.py"], "can't be read"),
+        ([str(HERE / "sources_keras.py"), "--class", "ThreeAdma"], "Did you mean 'ThreeAdam'?"),
+        ([str(HERE / "sources_keras.py"), "--target", "keras3"], "compat-opt export"),
+    ],
+)
+def test_could_not_run(capsys, arguments, words):
+    code, _, err = run(capsys, *arguments)
+    assert code == 2 and words in err
+
+
+def test_no_python(tmp_path, capsys):
+    path = tmp_path / "broken.py"
+    path.write_text("class A(:\n")
+    code, _, err = run(capsys, path)
+    assert code == 2 and "is no Python" in err
