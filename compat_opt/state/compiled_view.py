@@ -70,13 +70,15 @@ class CompiledView:
             if declared.static:
                 config[name] = configs.jsonable(getattr(core.rule, name))
             else:
-                config[name] = self._hyper(name)
+                config[name] = self._hyper(core.hypers, name)
         if core.hypers.decay:
             config["decay"] = core.hypers.decay
+        for section in core.sections[1:]:
+            for name in section.hypers.sources:
+                config[section.prefix + name] = self._hyper(section.hypers, name)
         return config
 
-    def _hyper(self, name):
-        hypers = self.core.hypers
+    def _hyper(self, hypers, name):
         source, number = hypers.sources[name], hypers.number(name)
         if number is not None or source.kind == "off":
             return number
@@ -104,8 +106,11 @@ class CompiledView:
             self.places.append(place)
 
         add("iteration", None, "iteration", core.iterations)
-        for name, place in core.hypers.variables.items():
-            add("hyper", None, name, place)
+        self.hyper_places = set()
+        for section in core.sections:
+            for name, place in section.hypers.variables.items():
+                add("hyper", None, section.prefix + name, place)
+                self.hyper_places.add(id(place))
         for name, place in core.shared.items():
             add("shared", None, name, place)
         if core.micro_step is not None:
@@ -115,7 +120,6 @@ class CompiledView:
                 add(name if name in ("average", "accumulator") else "slot", index, name, place)
             if core.calls[index] is not None:
                 add("accumulator", index, "calls", core.calls[index])
-        self.hyper_places = set(map(id, core.hypers.variables.values()))
         return state
 
     def first_value(self, index):
@@ -128,8 +132,11 @@ class CompiledView:
             self.core.layout.restore(place, array)
 
     def set_hyper(self, name, number):
-        """Set a hyperparameter."""
-        self.core.set_hyper(name, number)
+        """Set a hyperparameter, a group's by the name with the group's prefix."""
+        for section in self.core.sections:
+            if name.startswith(section.prefix) and name[len(section.prefix) :] in section.hypers.sources:
+                self.core.set_hyper(name[len(section.prefix) :], number, section)
+                return
 
     def finish(self, record):
         """Nothing: all state is in variables."""

@@ -4,7 +4,7 @@ from compat_opt.errors import StateError
 from compat_opt.state import conversions
 from compat_opt.state.natives.entry import rule_named
 from compat_opt.state.pairing import pair
-from compat_opt.state.reading import table_for
+from compat_opt.state.reading import is_of_group, table_for
 from compat_opt.state.record import Variable
 from compat_opt.state.report import Report
 
@@ -98,6 +98,7 @@ class _Filler:
         self.first_value = first_value
         self.config = skeleton.config
         self.present = dict(native.hypers_of(self.config))
+        self.present.update({name: value for name, value in self.config.items() if is_of_group(name)})
         self.taken = set()
 
     # Hyperparameters
@@ -112,7 +113,10 @@ class _Filler:
             have = self.present.get(name, self.config.get(name) if name == "decay" else None)
             if _same(wanted, have):
                 continue
-            fixed = declared[name].static if name in declared else have is None or self.skeleton.compiled
+            if name in declared:
+                fixed = declared[name].static
+            else:
+                fixed = have is None or self.skeleton.compiled and not is_of_group(name)
             number = isinstance(wanted, (int, float)) and not isinstance(wanted, bool)
             if name in implied:
                 if not _close(wanted, implied[name]):

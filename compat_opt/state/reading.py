@@ -1,6 +1,7 @@
 """From what a file or an optimizer holds, a RawState, to a record with the rule's names."""
 
 import collections
+import re
 
 from compat_opt.adapters.options import Options
 from compat_opt.errors import StateError
@@ -53,8 +54,20 @@ def table_for(raw, rule=None):
     if not raw.compiled:
         return natives.find(raw.generation, raw.class_name, raw.dialect)
     cls = rule or (type(raw.rule) if raw.rule is not None else rule_named(raw.class_name))
-    same = {name: name for name in cls.slots()}
-    return Native(cls, same, shared={name: name for name in cls.shared()})
+    # Beside the rule's own there are those of its groups, which may have other rules.
+    slots = list(cls.slots()) + [entry.name for entry in raw.of_role("slot")]
+    shared = list(cls.shared()) + [entry.name for entry in raw.of_role("shared")]
+    return Native(cls, {name: name for name in slots}, shared={name: name for name in shared})
+
+
+def is_of_group(name):
+    """Whether the name of a scalar says that it is a group's: ``group_1_beta_1``."""
+    return re.match(r"group_\d+_", name) is not None
+
+
+def has_groups(raw):
+    """Whether a compiled optimizer's variables are in groups."""
+    return any(is_of_group(entry.name) for entry in raw.of_role("hyper", "shared"))
 
 
 def _scalar(value):
@@ -115,13 +128,14 @@ class _Paths:
 def _hypers(raw, native):
     """{name: number, plain value or config of a schedule}."""
     hypers = native.hypers_of(raw.config)
+    hypers.update({name: value for name, value in raw.config.items() if is_of_group(name)})
     if raw.config.get("decay") and "decay" not in native.hypers:
         hypers["decay"] = raw.config["decay"]
     for entry in raw.of_role("hyper"):
         name, number = native.hypers.get(entry.name, entry.name), float(entry.value)
         if number != number or isinstance(hypers.get(name), dict) and not raw.compiled:
             continue  # NaN stands for a schedule; elsewhere it is the schedule's last value
-        known = name in native.rule_class().hypers()
+        known = name in native.rule_class().hypers() or is_of_group(name)
         if not known and (name != "decay" or not number):
             continue
         if raw.compiled and isinstance(hypers.get(name), float) and _rounds_to(hypers[name], number):
@@ -207,6 +221,8 @@ def _check_slot(entry, own, raw, native, path, shape):
     if own not in has:
         if entry.name in native.placeholders:
             return False
+        if raw.compiled and has_groups(raw):
+            return True  # a slot of a group's own rule
         raise StateError(
             "%s has a slot %r that the rule %s does not give it."
             % (path, entry.name, native.rule_class().__name__),
