@@ -67,7 +67,7 @@ def write(optimizer, record, variables=None, renames=None, strict=True, hypers=T
     """
     inner = _unwrapped(optimizer)
     seen = view(inner, variables)
-    if not seen.variables and variables is None and record.variables and not seen.built:
+    if not seen.built and variables is None:
         raise StateError(
             "The optimizer has not met its variables yet.",
             "variables=model.trainable_variables, or an optimizer that is built",

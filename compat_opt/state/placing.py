@@ -56,6 +56,7 @@ def fill(skeleton, record, renames=None, strict=True, hypers=True, first_value=N
     pairing = pairing or pair(record.variables, ours, renames)
     filler = _Filler(skeleton, record, native, ours, pairing, report, first_value)
     to_set = filler.compare_hypers() if hypers else {}
+    filler.compare_options()
     values = [filler.value(entry, to_set) for entry in skeleton.entries]
     filler.leftovers()
     report.refuse(strict)
@@ -140,6 +141,13 @@ class _Filler:
         detail = "%s in the record, %s here; give it to the constructor, or pass hypers=False" % (wanted, have)
         same_algorithm = self.record.algorithm == self.native.rule_class().__name__
         self.report.add("kept", name, detail, refused=same_algorithm)
+
+    def compare_options(self):
+        """Lines for options that are on in the record and otherwise here."""
+        for name, theirs in self.record.options.items():
+            have = self.config.get(name)
+            if name not in ("sparse", "check_numerics") and not _same(theirs, have):
+                self.report.add("kept", name, "%r, the record has %r" % (have, theirs))
 
     # Entries
 

@@ -21,7 +21,7 @@ SOME = [case for case in CONTINUED if (case.cell, case.namespace) in ONE_OF_EACH
 CORE = [case for case in SOME if case.name == "Adam"]
 LONG = [c for c in SOME if c not in CORE and c.cell != "tf2.15" and (c.cell == "tf2.21" or not c.compiled)]
 #: Optimizers that do not exist, or are broken, in this kind of class.
-LACKING = {"use_ema": "optimizer_v2", "gradient_accumulation_steps": ("optimizer_v2", "keras2")}
+LACKING = {"use_ema": ("optimizer_v2",), "gradient_accumulation_steps": ("optimizer_v2", "keras2")}
 
 
 def takes(actor, case):

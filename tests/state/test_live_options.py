@@ -128,6 +128,17 @@ def test_hyperparameters_come_along():
         assert (record.hypers["learning_rate"], record.hypers["beta_1"]) == (0.25, 0.5), str(actor)
 
 
+def test_options_stay_and_are_named():
+    for actor in actors("Adam"):
+        try:
+            optimizer, variables = actor.make(clipnorm=0.5), actor.variables()
+        except TypeError:
+            continue
+        actor.run(optimizer, variables, ROWS[:1])
+        report = state.write(actor.make(), state.read(optimizer, variables), variables)
+        assert [line.what for line in report.of_kind("kept")] == ["clipnorm"], str(actor)
+
+
 def test_a_static_hyperparameter_is_not_changed_in_silence():
     actor = [a for a in actors("SGD") if not a.native][0]
     optimizer, variables = actor.make(momentum=0.9, nesterov=True), actor.variables()

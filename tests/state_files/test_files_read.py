@@ -2,12 +2,12 @@
 
 import importlib.util
 
-import numpy as np
 import pytest
 from written import ACCUMULATORS, AVERAGES, cases
 
 from compat_opt.errors import StateError
 from compat_opt.state import files, read_file
+from compat_opt.state.files import names
 from compat_opt.testing.compare import assert_close
 
 #: Files without the state, and state that no rule can go on with: (a function of the case, the error).
@@ -54,8 +54,8 @@ def test_holds_what_the_optimizer_held(case):
     assert sorted(found) == sorted(expected)
     for key, array in expected.items():
         assert_close(found[key], array, 0, "%s of variable %d" % (key[1], key[0]))
-    for part, names in ((record.averages, AVERAGES), (record.accumulators, ACCUMULATORS)):
-        wanted = case.of(names)
+    for part, called in ((record.averages, AVERAGES), (record.accumulators, ACCUMULATORS)):
+        wanted = case.of(called)
         assert sorted(paths.index(path) for path in part) == sorted(wanted)
         for path, array in part.items():
             assert_close(array, wanted[paths.index(path)], 0, path)
@@ -109,12 +109,7 @@ def test_several_optimizers_are_told_apart():
 
 
 def test_an_unnamed_class_is_asked_for():
-    case = next(c for c in cases() if c.cell == "tf2.21" and c.namespace == "keras" and c.name == "Adam")
-    hints = files.Hints()
-    from compat_opt.state.files import names
-
     written = {"_momentums": "mine/words_momentum", "_velocities": "mine/words_velocity"}
-    with pytest.raises(StateError, match="of which class.*Adam.*RMSprop.*Lamb|of which class.*RMSprop.*Adam.*Lamb"):
-        names.class_name("keras3", "mine/words_momentum", written, hints)
+    with pytest.raises(StateError, match="of which class.*RMSprop.*Adam.*Lamb"):
+        names.class_name("keras3", "mine/words_momentum", written, files.Hints())
     assert names.class_name("keras3", "mine/words_momentum", written, files.Hints(class_name="Lamb")) == "Lamb"
-    assert np.all([np.isfinite(a).all() for slots in read(case).slots.values() for a in slots.values()])

@@ -1,8 +1,10 @@
 """CRC-32C (Castagnoli), the checksum of TensorFlow's checkpoints, fast enough in NumPy for hundreds of megabytes.
 
-The data are cut into as many equal lanes as there are, the lanes' checksums are computed side by side, and are then
+The data are cut into equal lanes, the lanes' checksums are computed side by side, and are then
 joined two by two: the checksum of ``a + b`` is that of ``a`` followed by ``len(b)`` zero bytes, xor that of ``b``.
 """
+
+import functools
 
 _POLYNOMIAL = 0x82F63B78
 _LANES = 1 << 14
@@ -27,10 +29,10 @@ def crc32c(data, crc=0):
         data: bytes, a memoryview, or a NumPy array of uint8.
         crc: the checksum of what came before.
     """
-    length = len(data) // _LANES
-    if length >= 16:
-        body = length * _LANES
-        crc = _shift(crc, body) ^ _of_lanes(data[:body], length)
+    while len(data) >= 1024:
+        lanes = min(_LANES, 1 << (len(data) // 16).bit_length() - 1)
+        body = len(data) // lanes * lanes
+        crc = _shift(crc, body) ^ _of_lanes(data[:body], lanes)
         data = data[body:]
     crc ^= 0xFFFFFFFF
     for byte in bytes(data):
@@ -43,13 +45,14 @@ def mask(crc):
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
-def _of_lanes(data, length):
-    """The checksum of ``_LANES`` stretches of `length` bytes."""
+def _of_lanes(data, lanes):
+    """The checksum of data that are cut into that many stretches, a power of two."""
     import numpy as np
 
     table = np.array(_TABLE, np.uint32)
-    columns = np.frombuffer(data, np.uint8).reshape(_LANES, length)
-    crcs = np.full(_LANES, 0xFFFFFFFF, np.uint32)
+    length = len(data) // lanes
+    columns = np.frombuffer(data, np.uint8).reshape(lanes, length)
+    crcs = np.full(lanes, 0xFFFFFFFF, np.uint32)
     for start in range(0, length, 256):  # transposed a piece at a time: the memory stays small
         for column in np.ascontiguousarray(columns[:, start : start + 256].T):
             crcs = crcs >> np.uint32(8) ^ table[(crcs ^ column) & np.uint32(0xFF)]
@@ -76,6 +79,7 @@ def _times(rows, vector):
     return result
 
 
+@functools.lru_cache(maxsize=4096)
 def _zeros(count):
     """The linear map of `count` zero bytes on a checksum, as the images of its 32 bits."""
     result = [1 << bit for bit in range(32)]

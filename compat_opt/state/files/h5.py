@@ -110,9 +110,13 @@ def _native(written, arrays, optimizer, variables, hints):
     native = natives.find(generation, class_name)
     slots = list(native.slots) + ["average", "gradient_accumulator"]
     flat = {path.replace("/", "_"): path for path, _, _ in variables}
+    wrapper = [name[: -len("/dynamic_scale")] for name in plain if name.endswith("/dynamic_scale")]
+    of_wrapper = {"%s/%s" % (name, own) for name in wrapper for own in ("iteration", "learning_rate")}
     entries, seen, places = [], [], []
     for name, written_name, array in zip(plain, written, arrays):
         last = name.rpartition("/")[2]
+        if name in of_wrapper:
+            continue
         if last in ("iter", "iteration"):
             role, variable, own = "iteration", None, last
         elif last == "learning_rate":

@@ -24,14 +24,9 @@ def read(file, hints, where, optimizer, generation):
     group = file[VARS]
     if not len(group):
         raise StateError("%s holds no optimizer state: optimizer/vars is empty." % where)
-    # One that is wrapped has its arrays one group further down.
-    inner = file.get("optimizer/inner_optimizer/vars")
-    scale = None
-    if inner is not None:
-        outer = [array_of(group, str(i), where) for i in range(len(group))]
-        scalars = [a for a in outer if a.shape == ()][-2:]
-        scale = {"scale": float(scalars[1]), "good_steps": int(scalars[0])}
-        group = inner
+    scale, wrapped = None, file.get("optimizer/inner_optimizer/vars")
+    if wrapped is not None:
+        scale, group = _loss_scale(group, wrapped, where), wrapped
     optimizer, _ = described.unwrapped(optimizer)
     arrays = [array_of(group, str(i), where) for i in range(len(group))]
     named = group.attrs.get("name")
@@ -50,9 +45,20 @@ def read(file, hints, where, optimizer, generation):
         class_name = class_name or names.class_name(generation, called + "/", None, hints)
         raw = positions.raw_state(generation, class_name, config, arrays, hints, where, shapes)
     raw.loss_scale = scale
-    raw.places = ["%s/%d" % (group.name.lstrip("/"), number) for number in range(len(arrays))]
+    if wrapped is None:  # a wrapper holds a second copy of everything
+        raw.places = ["%s/%d" % (VARS, number) for number in range(len(arrays))]
     raw.provenance.update(file=where)
     return raw
+
+
+def _loss_scale(outer, inner, where):
+    """{"scale", "good_steps"} of Keras 3's LossScaleOptimizer; Keras 2's saves only what is inside.
+
+    Keras 3's own are iteration, learning rate, count of steps, scale; those of the optimizer inside follow.
+    """
+    if len(outer) != len(inner) + 4:
+        return None
+    return {"scale": float(array_of(outer, "3", where)), "good_steps": int(array_of(outer, "2", where))}
 
 
 def _layer_shapes(file):

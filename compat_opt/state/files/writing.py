@@ -38,7 +38,7 @@ def write_file(record, path, template, renames=None, strict=True, hints=None):
     if not isinstance(raw, RawState) or not hasattr(module, "write") or places is None:
         raise StateError(
             "%s can't be written into." % template,
-            "a checkpoint, H5 or .keras file, whose variables are whole",
+            "a checkpoint, H5 or .keras file, without variables in shards and without a LossScaleOptimizer",
             "the format %s" % module.NAME,
         )
     if not any(entry.role == "slot" for entry in raw.entries) and record.slots:
