@@ -20,6 +20,7 @@ from compat_opt.adapters.options import Options  # noqa: E402
 from compat_opt.adapters.slots import first_array, plan_slots  # noqa: E402
 from compat_opt.adapters.step import Item  # noqa: E402
 from compat_opt.adapters.update import Lowering, Setting, update_all  # noqa: E402
+from compat_opt.errors import HyperError  # noqa: E402
 from compat_opt.ops import Ops  # noqa: E402
 from compat_opt.ops.numpy_executor import NumpyExecutor  # noqa: E402
 from compat_opt.testing.digits import BATCH, digits  # noqa: E402
@@ -118,8 +119,16 @@ def walk(rule, first, gradients_of, steps):
 
 def with_rates(rule):
     """Instances of the rule with each rate of the grid."""
+    if "learning_rate" not in rule.hypers():
+        return [(1.0, rule(weight_decay=0.0))]
     arguments = {} if rule.__name__ == "SGDW" else {"weight_decay": 0.0}
-    return [(rate, rule(learning_rate=rate, **arguments)) for rate in RATES]
+    found = []
+    for rate in RATES:
+        try:
+            found.append((rate, rule(learning_rate=rate, **arguments)))
+        except HyperError:  # ConditionalGradient's rate is a share, at most 1
+            pass
+    return found
 
 
 def on_surface(rule, surface):
