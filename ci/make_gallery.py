@@ -249,7 +249,7 @@ def main():
         "Values at the end of both paths; rate, loss and accuracy on the digits; microseconds per step of its four variables in",
         "NumPy (the reference, not a compiled optimizer). What stands out: ConditionalGradient's default keeps each variable in",
         "a ball of norm 0.01, SGLD draws noise made for large data sets, and DoG and COCOB find their step size in more steps.",
-        "A dash: no rate of the grid stayed on the picture for all steps.",
+        "Paths that leave their picture follow its edge; a dash: with every rate of the grid one went far away.",
         "",
         "| algorithm | Rosenbrock | Beale | rate | loss | accuracy | µs per step |",
         "|---|---|---|---|---|---|---|",
