@@ -23,7 +23,7 @@ import numpy as np
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "tests", "rules"), ROOT]
 
-from oracle_comparison import PROBLEMS, compare_slots, load_oracle, tolerance_of  # noqa: E402
+from oracle_comparison import PROBLEMS, compare_evaluation, compare_slots, load_oracle, tolerance_of  # noqa: E402
 
 from compat_opt import rules  # noqa: E402
 from compat_opt.adapters.reference import run_reference  # noqa: E402
@@ -194,6 +194,7 @@ class Judge:
                     wanted = self.expected[key, position][:steps]
                     assert_trajectories_close(actual, wanted, self.tolerance)
                     compare_slots(self.oracle, case, variables, gradients, actual)
+                    compare_evaluation(rule, self.oracle, case, variables, gradients, actual)
         except Exception:  # a mutant that can't run is noticed too
             return False
         return True

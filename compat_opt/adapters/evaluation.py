@@ -24,7 +24,7 @@ class Evaluation:
         core, executor = self._core, self.engine.EXECUTOR
         layout, found = core.layout, {}
         if core.options.use_ema:
-            return {index: layout.to_numpy(slots["average"]) for index, slots in enumerate(core.slots)}
+            return {index: _copied(layout.to_numpy(slots["average"])) for index, slots in enumerate(core.slots)}
         numbers = None
         for index, variable in enumerate(core.variables):
             rule = core.section_of(index).rule
@@ -41,12 +41,8 @@ class Evaluation:
             slots = {n: Value(layout.read(s), ops) for n, s in core.slots[index].items() if n in rule.slots()}
             value = ops.astype(Value(layout.read(variable), ops), ops.compute_dtype)
             value = rule.for_step().evaluate(value, Namespace(type(rule).__name__, "slots", slots), hyper, ops)
-            found[index] = self._to_array(ops.unwrap(value, storage))
+            found[index] = _copied(ops.unwrap(value, storage))
         return found
-
-    def _to_array(self, tensor):
-        detached = tensor.detach().cpu() if hasattr(tensor, "detach") else tensor
-        return detached.numpy() if hasattr(detached, "numpy") else detached
 
     def use_evaluation_weights(self):
         """Give the model the weights to evaluate with; the trained ones are kept aside.
@@ -57,7 +53,7 @@ class Evaluation:
         if core.trained is not None:
             return
         values = self.evaluation_values()
-        core.trained = {index: core.layout.to_numpy(core.variables[index]) for index in values}
+        core.trained = {index: _copied(core.layout.to_numpy(core.variables[index])) for index in values}
         for index, value in values.items():
             core.layout.restore(core.variables[index], value)
 
@@ -101,6 +97,13 @@ def refuse_step(core):
             "use_training_weights() before the next step",
             environment=core.layout.describe(),
         )
+
+
+def _copied(tensor):
+    """A NumPy array of its own: JAX gives away the buffers of variables, and a slot must not share them."""
+    import numpy as np
+
+    return np.array(tensor.detach().cpu() if hasattr(tensor, "detach") else tensor)
 
 
 def _numbers_of_last_step(core):

@@ -17,7 +17,7 @@ class ASGD(UpdateRule):
         t0: step after which iterates are averaged. Default 1e6 (torch).
 
     Slots:
-        mean: the variable's shape, compute dtype, zeros; equals the variable until t0.
+        mean: the variable's shape, compute dtype, a copy of the variable; equals it until t0.
 
     Differs from:
         paper: Polyak and Juditsky average all iterates (t0=0); steps are those of Xu (2011).
@@ -36,7 +36,7 @@ class ASGD(UpdateRule):
     alpha = Hyper(0.75, check=checks.non_negative)
     t0 = Hyper(1e6, check=checks.non_negative)
 
-    mean = Slot()
+    mean = Slot(init="variable")
 
     def prepare(self, shared, hyper, ops):
         fall = 1 + hyper.lambd * hyper.learning_rate * (hyper.step - 1)
@@ -50,4 +50,4 @@ class ASGD(UpdateRule):
         return new_var, {"mean": slots.mean + (new_var - slots.mean) * hyper.weight}
 
     def evaluate(self, var, slots, hyper, ops):
-        return ops.where(hyper.step > 0, slots.mean, var)
+        return slots.mean

@@ -27,5 +27,9 @@ def trajectory(variables, gradients, learning_rate=0.01, lambd=1e-4, alpha=0.75,
     return _run(variables, gradients, learning_rate, lambd, alpha, t0)[0]
 
 
+def final_evaluation(variables, gradients, **hypers):
+    return final_slots(variables, gradients, **hypers)["mean"]
+
+
 def final_slots(variables, gradients, learning_rate=0.01, lambd=1e-4, alpha=0.75, t0=1e6):
     return {"mean": _run(variables, gradients, learning_rate, lambd, alpha, t0)[1]}

@@ -16,7 +16,7 @@ CASES = [
 ]
 
 
-def trajectory(
+def _run(
     variables,
     gradients,
     learning_rate=0.0025,
@@ -42,4 +42,12 @@ def trajectory(
             z[i] = z[i] - gamma * g / (np.sqrt(v[i] / (1 - beta_2 ** t)) + epsilon)
             x[i] = (1 - c) * x[i] + c * z[i]
         history.append([(1 - beta_1) * a + beta_1 * b for a, b in zip(z, x)])
-    return history
+    return history, x
+
+
+def trajectory(variables, gradients, **hypers):
+    return _run(variables, gradients, **hypers)[0]
+
+
+def final_evaluation(variables, gradients, **hypers):
+    return _run(variables, gradients, **hypers)[1]

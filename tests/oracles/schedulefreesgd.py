@@ -16,7 +16,7 @@ CASES = [
 ]
 
 
-def trajectory(
+def _run(
     variables, gradients, learning_rate=1.0, momentum=0.9, warmup_steps=0, r=0.0, weight_lr_power=2.0
 ):
     z = [np.array(value, dtype=np.float64) for value in variables]
@@ -33,4 +33,12 @@ def trajectory(
             z[i] = z[i] - gamma * g
             x[i] = (1 - c) * x[i] + c * z[i]
         history.append([(1 - momentum) * a + momentum * b for a, b in zip(z, x)])
-    return history
+    return history, x
+
+
+def trajectory(variables, gradients, **hypers):
+    return _run(variables, gradients, **hypers)[0]
+
+
+def final_evaluation(variables, gradients, **hypers):
+    return _run(variables, gradients, **hypers)[1]

@@ -6,6 +6,8 @@ An oracle is a file tests/oracles/<rule's name in lower case>.py with
     CASES: a list of dicts of hyperparameters
     final_slots(variables, gradients, **hypers) -> {slot: list of arrays}, optional: state that does
         not act on the variables, after the last step
+    final_evaluation(variables, gradients, **hypers) -> list of arrays: the values to evaluate with
+        after the last step, where the rule has its own `evaluate`
     TOLERANCE: optional, where the formula itself loses digits, with the reason
 
 written from the paper without looking at the rule.
@@ -17,7 +19,9 @@ import sys
 
 import numpy as np
 
+from compat_opt.adapters.namespace import Namespace
 from compat_opt.adapters.reference import run_reference
+from compat_opt.ops import Value, numpy_ops
 from compat_opt.testing.compare import assert_trajectories_close
 
 ORACLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "oracles")
@@ -115,6 +119,7 @@ def compare(rule, oracle, case, problem):
     what = "%s(%s) on %r" % (rule.__name__, case, problem)
     assert_trajectories_close(actual, expected, tolerance_of(oracle), what)
     compare_slots(oracle, case, variables, gradients, actual, what)
+    compare_evaluation(rule, oracle, case, variables, gradients, actual, what)
 
 
 def compare_slots(oracle, case, variables, gradients, actual, what="slots"):
@@ -123,3 +128,21 @@ def compare_slots(oracle, case, variables, gradients, actual, what="slots"):
         for name, values in oracle.final_slots(variables, gradients, **case).items():
             found = [slots[name] for slots in actual.slots]
             assert_trajectories_close([found], [values], tolerance_of(oracle), what + ", slot " + name)
+
+
+def compare_evaluation(rule, oracle, case, variables, gradients, actual, what="evaluation"):
+    """Compare the values to evaluate with; a rule that has its own needs an oracle for them."""
+    assert rule.overrides("evaluate") == hasattr(oracle, "final_evaluation"), "final_evaluation or evaluate is missing"
+    if not rule.overrides("evaluate") or len(actual) != len(gradients):
+        return
+    ops = numpy_ops()
+    numbers = {name: number for name, number in case.items() if not callable(number)}
+    instance = rule(**numbers)
+    hyper = {name: getattr(instance, name) for name in rule.hypers()}
+    found = []
+    for value, slots in zip(actual[-1], actual.slots):
+        own = Namespace(rule.__name__, "slots", {name: Value(slot, ops) for name, slot in slots.items()})
+        made = instance.for_step().evaluate(Value(value, ops), own, Namespace(rule.__name__, "hyper", hyper), ops)
+        found.append(np.asarray(made.raw))
+    wanted = oracle.final_evaluation(variables, gradients, **case)
+    assert_trajectories_close([found], [wanted], max(tolerance_of(oracle), 1e-9), what + ", evaluation")
