@@ -8,7 +8,7 @@ from compat_opt.codemod.model import ENGINE_ARGUMENTS, folded
 from compat_opt.codemod.own import SHARED
 from compat_opt.codemod.syntax import NotLiteral, dotted, expression, is_literal, literal, names_in, write
 from compat_opt.codemod.values import (
-    COMPUTED, DICT, FUNCTION, LIST, NONE, SCALAR, SELF, STATIC, UNKNOWN, Refused, Value, static,
+    COMPUTED, DICT, FUNCTION, LIST, NONE, SCALAR, SELF, STATIC, UNKNOWN, Refused, Value,
 )  # fmt: skip
 
 _CHECKS = {

@@ -21,6 +21,18 @@ def declare(model, style):
     elif style == "keras":
         _decay_of_the_base(model)
         SlotMaker(model).follow_slots("build")
+        _note_unguarded_build(model)
+
+
+def _note_unguarded_build(model):
+    """Keras 2 calls build in each apply_gradients; a build that does not ask whether it has run makes new slots."""
+    build, step = model.method("build"), model.method("update_step")
+    keras_2 = step is not None and len(step[0].args.args) == 3
+    if keras_2 and build is not None and model.slot_specs and "built" not in ast.dump(build[0]).replace("super", ""):
+        model.note(
+            build[0],
+            "build does not ask whether it has run: called eagerly, the old class lost its slots at each step; here they are kept",
+        )
 
 
 def _decay_of_the_base(model):

@@ -32,6 +32,9 @@ class Speed(tf.keras.optimizers.Optimizer):
     def _resource_apply_sparse(self, grad, var, indices):
         dense = tf.convert_to_tensor(tf.IndexedSlices(grad, indices, tf.shape(var)))
         return self._resource_apply_dense(dense, var)
+
+    def get_config(self):
+        return super().get_config()
 '''
 
 KERAS_2 = '''
@@ -47,6 +50,9 @@ class Speed(tf.keras.optimizers.Optimizer):
 
     def build(self, var_list):
         super().build(var_list)
+        if getattr(self, "_built", False):
+            return
+        self._built = True
         self.speeds = [self.add_variable_from_reference(v, "speed") for v in var_list]
 
     def update_step(self, gradient, variable):

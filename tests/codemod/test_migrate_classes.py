@@ -144,6 +144,12 @@ def test_every_refused_source_is_tested():
     assert set(REASONS) == set(optimizer_classes(REFUSED))
 
 
+def test_a_build_that_does_not_ask_whether_it_has_run():
+    text = MODULES["sources_keras.py"].text.replace('if hasattr(self, "_built") and self._built:', "if False:").replace("_built", "_made")
+    result = migrate_class(Module(text), "ListMomentum")
+    assert result.outcome == "notes" and "lost its slots at each step" in result.reason
+
+
 def test_a_method_defined_twice_counts_as_python_counts_it():
     text = '''
 import tensorflow as tf
