@@ -134,7 +134,7 @@ def load(path):
         except StateError:
             raise
         except Exception as error:  # whatever zipfile, json and NumPy say about damaged bytes
-            raise StateError(*reader.damage("%s: %s" % (type(error).__name__, error)))
+            reader.refuse_damaged("%s: %s" % (type(error).__name__, error))
 
 
 class _Reader:
@@ -145,9 +145,9 @@ class _Reader:
         self.stream = stream
         self.where = "the archive's directory, at its end"
 
-    def damage(self, reason):
-        """What a StateError says about damaged bytes."""
-        return (
+    def refuse_damaged(self, reason):
+        """Raise the error for damaged bytes."""
+        raise StateError(
             "The file %s is truncated or damaged in %s." % (self.path, self.where),
             "what compat_opt.state.save wrote",
             reason.rstrip("."),
@@ -168,7 +168,7 @@ class _Reader:
         self.stream.seek(0)
         start = self.stream.read(4)
         if start == b"PK\x03\x04":
-            raise StateError(*self.damage("an archive without an end"))
+            self.refuse_damaged("an archive without an end")
         raise StateError(
             "The file %s is no state file." % self.path,
             "a file written by compat_opt.state.save",
@@ -201,14 +201,14 @@ class _Reader:
         info = archive.getinfo(entry["member"])
         self.where = "%s (%s), at offset %d" % ("/".join(entry["key"]), entry["member"], info.header_offset)
         if info.CRC != entry["crc32"]:
-            raise StateError(*self.damage("checksum %08x, the header says %08x" % (info.CRC, entry["crc32"])))
+            self.refuse_damaged("checksum %08x, the header says %08x" % (info.CRC, entry["crc32"]))
         with archive.open(info) as member:
             array = np.lib.format.read_array(member, allow_pickle=False)
             if member.read(1):  # to its end, where the archive compares the checksum
-                raise StateError(*self.damage("more bytes than the array has"))
+                self.refuse_damaged("more bytes than the array has")
         array = _restored(array, entry["dtype"])
         if list(array.shape) != entry["shape"]:
-            raise StateError(*self.damage("shape %s, the header says %s" % (array.shape, tuple(entry["shape"]))))
+            self.refuse_damaged("shape %s, the header says %s" % (array.shape, tuple(entry["shape"])))
         return array
 
     @staticmethod

@@ -69,7 +69,8 @@ def check(case):
             arguments["epsilon_outside"] = record.hypers["epsilon_outside"]
         optimizer = actor.make(**arguments)
         report = write(optimizer, record, variables)
-        assert not report.of_kind("dropped") or record.loss_scale, str(report)
+        dropped = [line for line in report.of_kind("dropped") if "follows from the step" not in line.detail]
+        assert not dropped or record.loss_scale, str(report)
         for step, row in enumerate(case.gradients()):
             values = actor.run(optimizer, variables, [row])
             for number, (value, wanted) in enumerate(zip(values, case.after[step])):
