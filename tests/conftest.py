@@ -63,6 +63,11 @@ LEFT_OUT = {"core": ("long", "exhaustive"), "long": ("exhaustive",), "exhaustive
 FRAMEWORK_FREE = ("codemod", "env", "export_source", "matrix", "rules", "state_files", "state_record", "structure")
 FRAMEWORK_FREE_CELLS = (None, "no-tensorflow", "tf2.0", "tf2.20")
 
+#: Folders of tests of what is built on compiled optimizers. They run in the cells whose suite is long, which are the
+#: edges of the generations, and on the other backends.
+EDGE_FOLDERS = ("bridge", "evaluation", "export", "schedules", "state")
+EDGE_CELLS = (None, "keras3-jax", "keras3-torch")
+
 
 def is_left_out(item, suite):
     marked = [name for name in ("long", "exhaustive") if item.get_closest_marker(name)]
@@ -70,6 +75,8 @@ def is_left_out(item, suite):
         return True
     cell = os.environ.get("COMPAT_OPT_CELL")
     folder = os.path.basename(os.path.dirname(str(item.fspath)))
+    if folder in EDGE_FOLDERS and suite == "core" and cell not in EDGE_CELLS:
+        return True
     if suite == "exhaustive" or folder not in FRAMEWORK_FREE or cell in (None, "no-tensorflow"):
         return False
     return bool(marked) or cell not in FRAMEWORK_FREE_CELLS

@@ -128,7 +128,10 @@ class World:
             return stand_in(rest)
         if rest == "backend":
             return Facade(root + ".backend", self, self.keras.backend)
-        return self._public(rest) or self._first(("@." + rest,))
+        found = self._public(rest)
+        if isinstance(found, types.ModuleType):
+            return Facade("%s.%s" % (root, rest), self, found)  # what legacy code writes there stays there
+        return self._first(("@." + rest,)) if found is None else found
 
     def _public(self, rest):
         for keras in (self.models, self.keras):

@@ -46,11 +46,20 @@ def test_nothing_is_changed_for_others():
 @needs_host
 def test_a_module_that_raises_leaves_nothing(tmp_path):
     broken = tmp_path / "broken_legacy.py"
-    broken.write_text("import sys, tensorflow as tf\nsys.modules['keras'] = tf\nBASE = tf.keras.optimizers.Optimizer\n1 / 0\n")
+    broken.write_text(
+        "import sys, tensorflow as tf\nfrom tensorflow.keras import backend as K\nBASE = tf.keras.optimizers.Optimizer\n"
+        "sys.modules['keras'] = tf\ntf.leaked = K.leaked = tf.keras.leaked = tf.keras.layers.leaked = 1\n"
+        "tf.keras.optimizers.leaked = 1\nassert K.leaked and tf.keras.layers.leaked\n1 / 0\n"
+    )
     keras, before = sys.modules.get("keras"), set(sys.modules)
     with pytest.raises(ZeroDivisionError):
         bridge.load("%s:Some" % broken)
     assert sys.modules.get("keras") is keras and "broken_legacy" not in set(sys.modules) - before
+    import tensorflow as tf
+
+    own = [tf, tf.keras, tf.keras.backend, tf.keras.layers, tf.keras.optimizers, sys.modules.get("tf_keras")]
+    own += [sys.modules["tf_keras"].backend, sys.modules["tf_keras"].layers] if "tf_keras" in sys.modules else []
+    assert not [module for module in own if hasattr(module, "leaked")]
 
 
 @needs_host

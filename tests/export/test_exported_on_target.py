@@ -76,7 +76,7 @@ def has_what_the_rule_needs(name, target):
     return getattr(rules, name).weight_decay.default is None or has_weight_decay(target)
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @on_each_target
 def test_every_rule_trains_as_the_compiled_one(target):
     eager = "sparse" if "sparse" in modes(target) else "dense"
@@ -94,7 +94,7 @@ def test_every_rule_trains_as_the_compiled_one_in_every_mode(name, target):
     check(name, target)
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @on_each_target
 @pytest.mark.parametrize("label", sorted(BRANCHES))
 def test_branches_train_as_the_compiled_rule(label, target):
@@ -154,7 +154,7 @@ def test_the_learning_rate_can_be_set_and_scheduled(target):
         assert_close(steps, [[0.5, 0.5], [0.25, 0.25]], 1e-6)
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @on_each_target
 def test_trains_a_model_whose_state_is_saved(target, tmp_path):
     on = OnTarget(target)

@@ -197,14 +197,14 @@ def option(name):
 
     def get(self):
         held = self.__dict__.get("_held")
-        if held is not None and name in held.hypers() or hasattr(held and held.optimizer, name):
+        if held is not None and hasattr(held.optimizer, name):
             return getattr(held.optimizer, name)
         return False if name == "use_ema" else None
 
     def set_(self, value):
-        held = self.__dict__.get("_held")
         if "_native_started" not in self.__dict__:
             return  # Keras's constructor sets its defaults
+        held = self._held
         if name in held.hypers():
             self._set_hyper_value(name, value)
         elif hasattr(held.optimizer, name):
@@ -232,7 +232,9 @@ def clipping(name):
             return
         legacy = self._held.optimizer
         if not hasattr(legacy, name):
-            raise ArgumentError("%s has no %s." % (type(self).__name__, name), closest(name, dir(legacy)))
+            raise ArgumentError(
+                "%s has no %s." % (type(self).__name__, name), remedy=closest(name, dir(legacy))
+            )
         setattr(legacy, name, value)
 
     return property(get, set_, doc="%s, carried out by the legacy optimizer." % name)
