@@ -208,6 +208,14 @@ class Calls(Evaluator):
         found = self.computed(node.args[0] if node.args else node.keywords[0].value)
         return Value(found.kind, found.node, "slices")
 
+    def _call_unsorted_segment_sum(self, node):
+        """The sum of a gradient's rows by their numbers is the gradient, made dense."""
+        parts = dict(zip(("data", "segment_ids"), node.args), **{k.arg: k.value for k in node.keywords})
+        rows, numbers = [self.value(parts[name]) for name in ("data", "segment_ids")]
+        if not self.sparse or rows.kind != ROWS or numbers.kind != ROW_NUMBERS:
+            raise Refused("a sum of segments that are not the rows of a sparse gradient", node)
+        return Value(TENSOR, expression("ops.where(touched, B, 0.0)", B=rows.node))
+
     def _call_squeeze(self, node):
         """squeeze(gather(expand_dims(x, 0), indices, axis=1), 0) is the rows of x."""
         found = self.value(node.args[0])

@@ -69,7 +69,7 @@ def lazy_momentum(var, grads, learning_rate=0.1, rho=0.9):
         yield var
 
 
-half_sparse = lazy_momentum
+half_sparse = summed_momentum = lazy_momentum
 
 
 def warmup(var, grads, learning_rate=0.1, warmup_steps=0, floor=0.01):

@@ -280,6 +280,14 @@ class HalfSparse(LazyMomentum):
         return self._resource_scatter_add(var, indices, tf.gather(-self._decayed_lr(var.dtype) * m_t, indices))
 
 
+class SummedMomentum(LazyMomentum):
+    """Its sparse hook makes the gradient dense."""
+
+    def _resource_apply_sparse(self, grad, var, indices):
+        dense = tf.math.unsorted_segment_sum(grad, indices, tf.shape(var)[0])
+        return self._resource_apply_dense(dense, var)
+
+
 class Activation(tf.keras.optimizers.Optimizer):
     def __init__(self, learning_rate=0.1, activation="sign", scale=2.0, name="A", **kwargs):
         super().__init__(name, **kwargs)
