@@ -69,24 +69,51 @@ EDGE_FOLDERS = ("bridge", "evaluation", "export", "schedules", "state")
 EDGE_CELLS = (None, "keras3-jax", "keras3-torch")
 
 
+def is_run_elsewhere(item, cell):
+    """Whether it is a test of another target than the default in a cell that differs from another by its default."""
+    target = getattr(item, "callspec", None) and item.callspec.params.get("compat_opt_target")
+    if not target or not (cell or "").endswith("-legacy-keras"):
+        return False
+    return target != importlib.import_module("compat_opt").default_target()
+
+
+def is_folder_left_out(folder, suite, cell):
+    """Whether no test of a folder runs in a cell."""
+    if folder in EDGE_FOLDERS and suite == "core" and cell not in EDGE_CELLS:
+        return True
+    return folder in FRAMEWORK_FREE and suite != "exhaustive" and cell not in FRAMEWORK_FREE_CELLS
+
+
 def is_left_out(item, suite):
     marked = [name for name in ("long", "exhaustive") if item.get_closest_marker(name)]
     if any(name in LEFT_OUT[suite] for name in marked):
         return True
     cell = os.environ.get("COMPAT_OPT_CELL")
-    folder = os.path.basename(os.path.dirname(str(item.fspath)))
-    if folder in EDGE_FOLDERS and suite == "core" and cell not in EDGE_CELLS:
+    if suite != "exhaustive" and is_run_elsewhere(item, cell):
         return True
-    if suite == "exhaustive" or folder not in FRAMEWORK_FREE or cell in (None, "no-tensorflow"):
-        return False
-    return bool(marked) or cell not in FRAMEWORK_FREE_CELLS
+    folder = os.path.basename(os.path.dirname(str(item.fspath)))
+    if is_folder_left_out(folder, suite, cell):
+        return True
+    return bool(marked) and folder in FRAMEWORK_FREE and suite != "exhaustive" and cell not in (None, "no-tensorflow")
+
+
+def chosen_suite():
+    return os.environ.get("COMPAT_OPT_SUITE") or "core"
+
+
+def pytest_ignore_collect(collection_path):
+    """Folders of which no test would run are not even imported."""
+    if is_folder_left_out(collection_path.name, chosen_suite(), os.environ.get("COMPAT_OPT_CELL")):
+        return True
+    return None
 
 
 def pytest_collection_modifyitems(config, items):
-    suite = os.environ.get("COMPAT_OPT_SUITE") or "core"
-    deselected = [item for item in items if is_left_out(item, suite)]
+    suite, kept, deselected = chosen_suite(), [], []
+    for item in items:
+        (deselected if is_left_out(item, suite) else kept).append(item)
     config.hook.pytest_deselected(items=deselected)
-    items[:] = [item for item in items if item not in set(deselected)]
+    items[:] = kept
 
 
 class CellResult:
