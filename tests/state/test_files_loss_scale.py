@@ -22,7 +22,12 @@ def test_a_wrapped_optimizer_is_read(on, tmp_path, extension):
     on.compile(model, on.keras.mixed_precision.LossScaleOptimizer(inner))
     on.fit(model, np.ones((4, 2), "float32"), np.zeros((4, 1), "float32"), epochs=2)
     path = os.path.join(str(tmp_path), "model" + extension)
-    model.save(path)
+    try:
+        model.save(path)
+    except AttributeError as error:
+        if "_variables" not in str(error):
+            raise
+        pytest.skip("no variables in LossScaleOptimizerV3, which Model.save of this Keras asks for")
     if extension == ".keras" and (on.target.generation == "optimizer_v2" or not zipfile.is_zipfile(path)):
         pytest.skip("no state of OptimizerV2 in .keras files, which came with TensorFlow 2.12")
     record = read_file(path)
