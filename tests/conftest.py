@@ -70,7 +70,10 @@ EDGE_CELLS = (None, "keras3-jax", "keras3-torch")
 
 
 def is_run_elsewhere(item, cell):
-    """Whether it is a test of another target than the default in a cell that differs from another by its default."""
+    """Whether it is a test of another target than the default in a cell that differs from another by its default.
+
+    The laws are no such tests: they run on every target of every cell.
+    """
     target = getattr(item, "callspec", None) and item.callspec.params.get("compat_opt_target")
     if not target or not (cell or "").endswith("-legacy-keras"):
         return False

@@ -126,20 +126,14 @@ class ModernWriter(Writer):
         """Source of a slot's value."""
         return "ops.convert_to_tensor(%s)" % slot
 
+    def stores_value(self):
+        """Source that stores ``x`` in the variable, where there are no slots."""
+        return self.assign("variable", self.cast("x", "variable.dtype"))
+
     def _returned(self, node, visitor):
         """What update() returns, as assignments."""
         last = node.lineno == visitor.function.node.body[-1].lineno
-        made = []
-        if isinstance(node.value, ast.Tuple) and len(node.value.elts) == 2:
-            value, slots = [visitor.visit(each) for each in node.value.elts]
-        else:
-            made.append(ast.Assign([expression("(new_var, new_slots)")], visitor.visit(node.value)))
-            value, slots = ast.Name("new_var"), ast.Name("new_slots")
-        if self.slots.entries:
-            call = ast.Call(expression("self._assign"), [ast.Name("variable"), value, slots], [])
-        else:
-            call = expression(self.assign("variable", self.cast("x", "variable.dtype")))
-            call = put(call, "x", value)
+        made, call = self.stored(node, visitor)
         return made + [ast.Expr(call) if last else ast.Return(call)]
 
     def assign_method(self):
@@ -230,13 +224,3 @@ class ModernWriter(Writer):
         if entries:
             lines += broken("", pieces(expression("config.update({%s})" % ", ".join(entries))), 8)
         return lines + ["        return config"]
-
-
-def put(node, name, value):
-    """A node with a name replaced by another node."""
-
-    class Put(ast.NodeTransformer):
-        def visit_Name(self, found):
-            return value if found.id == name else found
-
-    return Put().visit(node)

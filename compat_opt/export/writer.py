@@ -53,6 +53,22 @@ class Writer:
         """The whole file."""
         raise NotImplementedError
 
+    def stores_value(self):
+        """Source that stores ``x`` in the variable, where there are no slots."""
+        raise NotImplementedError
+
+    def stored(self, node, visitor):
+        """(statements, call): what stores the pair that a return of update() gives."""
+        made = []
+        if isinstance(node.value, ast.Tuple) and len(node.value.elts) == 2:
+            value, slots = [visitor.visit(each) for each in node.value.elts]
+        else:
+            made.append(ast.Assign([expression("(new_var, new_slots)")], visitor.visit(node.value)))
+            value, slots = ast.Name("new_var"), ast.Name("new_slots")
+        if self.slots.entries:
+            return made, ast.Call(expression("self._assign"), [ast.Name("variable"), value, slots], [])
+        return made, put(expression(self.stores_value()), "x", value)
+
     # Names
 
     def _check_names(self):
@@ -292,6 +308,16 @@ class Writer:
 
     def _prepare_passes_hyper(self):
         return "prepare" in self.functions.top and self.functions.passes_hyper(self.functions.top["prepare"])
+
+
+def put(node, name, value):
+    """A node with a name replaced by another node."""
+
+    class Put(ast.NodeTransformer):
+        def visit_Name(self, found):
+            return value if found.id == name else found
+
+    return Put().visit(node)
 
 
 def used_functions(texts, lines):

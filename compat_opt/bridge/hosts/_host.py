@@ -6,10 +6,13 @@ import inspect
 import numpy as np
 import tensorflow as tf
 
+from compat_opt.adapters.optimizer import VariableList
 from compat_opt.bridge.frameworks import keras_of
 from compat_opt.bridge.legacy_code import legacy_code
 from compat_opt.bridge.schedules import for_legacy
 from compat_opt.errors import ArgumentError, HyperError, StateError, UnsupportedError, closest
+
+do_not_convert = tf.autograph.experimental.do_not_convert
 
 #: Options of the newer APIs that a legacy optimizer has no part in, with the values that mean "off".
 OPTIONS = {
@@ -128,7 +131,41 @@ class Host:
     def lr(self, value):
         self.learning_rate = value
 
+    # Steps
+
+    @property
+    def iterations(self):
+        """The variable that counts steps."""
+        return self._held.iterations
+
+    @iterations.setter
+    def iterations(self, variable):
+        self._held.optimizer.iterations = variable
+
+    @do_not_convert
+    def apply_gradients(self, grads_and_vars, name=None, skip_gradients_aggregation=False, **kwargs):
+        """One step; arguments as in every Keras.
+
+        Returns:
+            The variable that counts steps.
+        """
+        aggregate = kwargs.pop("experimental_aggregate_gradients", True) and not skip_gradients_aggregation
+        if kwargs:
+            raise ArgumentError("Unknown argument of apply_gradients.", received=", ".join(kwargs))
+        self._step(list(grads_and_vars), aggregate)
+        return self.iterations
+
+    def _step(self, pairs, aggregate):
+        self.build([variable for _, variable in pairs])
+        self._held.apply(pairs, aggregate)
+        self._adopt()
+
     # State
+
+    @property
+    def variables(self):
+        """All state, as a list that can also be called."""
+        return VariableList(self._variables_now())
 
     def build(self, var_list):
         """Make the state of model variables that have none yet."""
@@ -190,6 +227,23 @@ class Host:
 
     def _shown(self, variable):
         return variable
+
+
+class SavedByPosition:
+    """How the newer APIs save a host into .keras and weight files."""
+
+    def save_own_variables(self, store):
+        """Write all state into `store`, by position."""
+        for number, variable in enumerate(self._variables_now()):
+            store[str(number)] = variable.numpy()
+
+    def load_own_variables(self, store):
+        """Read all state from `store`.
+
+        Raises:
+            StateError: number or shapes differ.
+        """
+        self.set_weights([store[str(number)] for number in range(len(store.keys()))])
 
 
 def option(name):

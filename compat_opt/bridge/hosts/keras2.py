@@ -3,11 +3,7 @@
 import tensorflow as tf
 
 from compat_opt.adapters.keras2.adapter import native_base
-from compat_opt.adapters.optimizer import VariableList
-from compat_opt.bridge.hosts._host import Host, make_class
-from compat_opt.errors import ArgumentError
-
-do_not_convert = tf.autograph.experimental.do_not_convert
+from compat_opt.bridge.hosts._host import Host, SavedByPosition, do_not_convert, make_class
 
 
 def make(legacy_class, held_class, target):
@@ -15,7 +11,7 @@ def make(legacy_class, held_class, target):
     return make_class(Keras2Host, native_base(target), legacy_class, held_class, target)
 
 
-class Keras2Host(Host):
+class Keras2Host(SavedByPosition, Host):
     """The glue between `Host` and the Keras 2 Optimizer."""
 
     def _start_native(self, name):
@@ -38,36 +34,6 @@ class Keras2Host(Host):
     def _variables_now(self):
         return list(self.__dict__.get("_tracked", {}).values())
 
-    @property
-    def variables(self):
-        """All state, as a list that can also be called."""
-        return VariableList(self._variables_now())
-
-    @property
-    def iterations(self):
-        """The variable that counts steps."""
-        return self._held.iterations
-
-    @iterations.setter
-    def iterations(self, variable):
-        self._held.optimizer.iterations = variable
-
-    @do_not_convert
-    def apply_gradients(self, grads_and_vars, name=None, skip_gradients_aggregation=False, **kwargs):
-        """One step; arguments as in every Keras.
-
-        Returns:
-            The variable that counts steps.
-        """
-        aggregate = kwargs.pop("experimental_aggregate_gradients", True) and not skip_gradients_aggregation
-        if kwargs:
-            raise ArgumentError("Unknown argument of apply_gradients.", received=", ".join(kwargs))
-        pairs = list(grads_and_vars)
-        self.build([variable for _, variable in pairs])
-        self._held.apply(pairs, aggregate)
-        self._adopt()
-        return self.iterations
-
     @do_not_convert
     def minimize(self, loss, var_list, tape=None, **kwargs):
         """Compute gradients and apply them: by the held optimizer's own minimize where it has one."""
@@ -78,16 +44,3 @@ class Keras2Host(Host):
         done = self._held.optimizer.minimize(loss, variables, tape=tape, **kwargs)
         self._adopt()
         return done
-
-    def save_own_variables(self, store):
-        """Write all state into `store`, by position."""
-        for number, variable in enumerate(self._variables_now()):
-            store[str(number)] = variable.numpy()
-
-    def load_own_variables(self, store):
-        """Read all state from `store`.
-
-        Raises:
-            StateError: number or shapes differ.
-        """
-        self.set_weights([store[str(number)] for number in range(len(store.keys()))])

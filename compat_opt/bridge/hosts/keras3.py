@@ -7,12 +7,9 @@ import tensorflow as tf
 
 from compat_opt.adapters.keras3.layout import VARIABLE_CLASS
 from compat_opt.adapters.keras3.tensorflow_layout import TRACKABLE_BASES
-from compat_opt.adapters.optimizer import VariableList
 from compat_opt.bridge.held._held import named
-from compat_opt.bridge.hosts._host import Host, make_class
+from compat_opt.bridge.hosts._host import Host, SavedByPosition, do_not_convert, make_class
 from compat_opt.errors import ArgumentError
-
-do_not_convert = tf.autograph.experimental.do_not_convert
 
 
 def make(legacy_class, held_class, target):
@@ -41,7 +38,7 @@ class Adopted(VARIABLE_CLASS):
             self._initialize(None)
 
 
-class Keras3Host(Host, *TRACKABLE_BASES):
+class Keras3Host(SavedByPosition, Host, *TRACKABLE_BASES):
     """The glue between `Host` and the Keras 3 Optimizer."""
 
     def _start_native(self, name):
@@ -69,12 +66,7 @@ class Keras3Host(Host, *TRACKABLE_BASES):
             self.built = True
 
     def _variables_now(self):
-        return list(self._adopted.values())
-
-    @property
-    def variables(self):
-        """All state, as a list that can also be called."""
-        return VariableList(self.__dict__.get("_adopted", {}).values())
+        return list(self.__dict__.get("_adopted", {}).values())
 
     @property
     def iterations(self):
@@ -138,19 +130,6 @@ class Keras3Host(Host, *TRACKABLE_BASES):
             )
         self._step(list(zip(grads, variables)), True)
 
-    @do_not_convert
-    def apply_gradients(self, grads_and_vars, name=None, skip_gradients_aggregation=False, **kwargs):
-        """One step; arguments as in every Keras.
-
-        Returns:
-            The variable that counts steps.
-        """
-        aggregate = kwargs.pop("experimental_aggregate_gradients", True) and not skip_gradients_aggregation
-        if kwargs:
-            raise ArgumentError("Unknown argument of apply_gradients.", received=", ".join(kwargs))
-        self._step(list(grads_and_vars), aggregate)
-        return self.iterations
-
     def _step(self, pairs, aggregate):
         variables = [variable for _, variable in pairs]
         self.build(variables)
@@ -174,19 +153,6 @@ class Keras3Host(Host, *TRACKABLE_BASES):
         if isinstance(gradient, tf.IndexedSlices):
             return tf.IndexedSlices(gradient.values / scale, gradient.indices, gradient.dense_shape)
         return gradient / scale
-
-    def save_own_variables(self, store):
-        """Write all state into `store`, by position."""
-        for number, variable in enumerate(self._variables_now()):
-            store[str(number)] = variable.numpy()
-
-    def load_own_variables(self, store):
-        """Read all state from `store`.
-
-        Raises:
-            StateError: number or shapes differ.
-        """
-        self.set_weights([store[str(number)] for number in range(len(store.keys()))])
 
 
 def _no_rate():

@@ -2,12 +2,8 @@
 
 import tensorflow as tf
 
-from compat_opt.adapters.optimizer import VariableList
 from compat_opt.bridge.frameworks import optimizers_of
 from compat_opt.bridge.hosts._host import Host, make_class
-from compat_opt.errors import ArgumentError
-
-do_not_convert = tf.autograph.experimental.do_not_convert
 
 
 def make(legacy_class, held_class, target):
@@ -40,35 +36,5 @@ class OptimizerV2Host(Host):
         """All state, as a list."""
         return self._variables_now()
 
-    @property
-    def variables(self):
-        """All state, as a list that can also be called."""
-        return VariableList(self._variables_now())
-
-    @property
-    def iterations(self):
-        """The variable that counts steps."""
-        return self._held.iterations
-
-    @iterations.setter
-    def iterations(self, variable):
-        self._held.optimizer.iterations = variable
-
     def _create_all_weights(self, var_list):
         self.build(var_list)  # Keras calls it before it restores weights
-
-    @do_not_convert
-    def apply_gradients(self, grads_and_vars, name=None, skip_gradients_aggregation=False, **kwargs):
-        """One step; arguments as in every Keras.
-
-        Returns:
-            The variable that counts steps.
-        """
-        aggregate = kwargs.pop("experimental_aggregate_gradients", True) and not skip_gradients_aggregation
-        if kwargs:
-            raise ArgumentError("Unknown argument of apply_gradients.", received=", ".join(kwargs))
-        pairs = list(grads_and_vars)
-        self.build([variable for _, variable in pairs])
-        self._held.apply(pairs, aggregate)
-        self._adopt()
-        return self.iterations

@@ -3,13 +3,12 @@
 import ast
 
 from compat_opt.export import tensorflow_functions as private
-from compat_opt.export.modern import put
 from compat_opt.export.operations import TENSORFLOW
 from compat_opt.export.printer import broken, literal, pieces, statements, text_of
 from compat_opt.export.slots import fix_settings
 from compat_opt.export.translate import expression
 from compat_opt.export.writer import Writer as BaseWriter
-from compat_opt.export.writer import used_functions
+from compat_opt.export.writer import put, used_functions
 
 _CREATE_SLOTS = '''
     def _create_slots(self, var_list):
@@ -223,17 +222,12 @@ class Writer(BaseWriter):
                 lines.append("        %s = %s - %s * %s" % (var, var, var, rate))
         return lines + [""] + statements(body, 8)
 
+    def stores_value(self):
+        """Source that stores ``x`` in the variable, where there are no slots."""
+        return "variable.assign(tf.cast(x, variable.dtype))"
+
     def _returned(self, node, visitor):
-        made = []
-        if isinstance(node.value, ast.Tuple) and len(node.value.elts) == 2:
-            value, slots = [visitor.visit(each) for each in node.value.elts]
-        else:
-            made.append(ast.Assign([expression("(new_var, new_slots)")], visitor.visit(node.value)))
-            value, slots = ast.Name("new_var"), ast.Name("new_slots")
-        if self.slots.entries:
-            call = ast.Call(expression("self._assign"), [ast.Name("variable"), value, slots], [])
-        else:
-            call = put(expression("variable.assign(tf.cast(x, variable.dtype))"), "x", value)
+        made, call = self.stored(node, visitor)
         return made + [ast.Return(call)]
 
     def _read_input(self, name):

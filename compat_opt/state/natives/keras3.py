@@ -3,6 +3,7 @@
 torch replaces some of them by classes that update all variables at once: same names, same state.
 """
 
+from compat_opt.state.natives import update_step
 from compat_opt.state.natives.entry import Native
 
 _ADAM = Native(
@@ -13,14 +14,8 @@ _ADAM = Native(
 )
 
 CLASSES = {
+    **update_step.CLASSES,
     "SGD": Native("SGD", {"momentum": "velocity"}, {"momentums": "momentum"}),
-    "RMSprop": Native(
-        "RMSprop",
-        {"velocity": "mean_square", "momentum": "velocity", "average_gradient": "mean_gradient"},
-        {"_velocities": "velocity", "_momentums": "momentum", "_average_gradients": "average_gradient"},
-        order=[["velocity"], ["momentum"], ["average_gradient"]],
-        implied={"epsilon_outside": False},
-    ),
     "Adam": _ADAM,
     "AdamW": _ADAM.replaced(rule="AdamW"),
     "Adamax": Native("Adamax", {"momentum": "momentum", "norm": "norm"}, {"_m": "momentum", "_u": "norm"}),
@@ -31,22 +26,6 @@ CLASSES = {
         shared={"_u_product": "momentum_product"},
         implied={"schedule_decay": 1.0},
         recomputed={"momentum_product": "nadam_product"},
-    ),
-    "Adagrad": Native(
-        "Adagrad",
-        {"accumulator": "sum_of_squares"},
-        {"_accumulators": "accumulator"},
-        implied={"epsilon_outside": False},
-    ),
-    "Adadelta": Native(
-        "Adadelta",
-        {"accumulated_grad": "mean_square", "accumulated_delta_var": "mean_square_step"},
-        {"_accumulated_grads": "accumulated_grad", "_accumulated_delta_vars": "accumulated_delta_var"},
-    ),
-    "Ftrl": Native(
-        "Ftrl",
-        {"accumulator": "sum_of_squares", "linear": "linear"},
-        {"_accumulators": "accumulator", "_linears": "linear"},
     ),
     # v of a matrix is the product of its r and c, made anew at every step; r and c of a vector are
     # scalars, and among the optimizer's variables.
