@@ -46,6 +46,8 @@ def checked_pairs(core, grads_and_vars):
 
 
 def _checked(core, gradient, variable):
+    if core.layout.fits(gradient, variable):
+        return gradient
     gradient = core.layout.gradient(gradient, variable)
     shape, own = core.layout.gradient_shape(gradient), core.layout.shape(variable)
     fits = shape is None or (

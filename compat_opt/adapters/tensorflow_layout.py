@@ -272,6 +272,16 @@ class TensorFlowLayout:
             keras = tf.keras
         return [keras.optimizers.schedules, keras.utils]
 
+    def fits(self, gradient, variable):
+        """Whether a gradient is known to be of the variable's shape and dtype; False where it takes a closer look."""
+        own = self.raw(variable)
+        return (
+            isinstance(gradient, tf.Tensor)
+            and own.dtype.is_floating
+            and gradient.dtype == own.dtype
+            and gradient.shape == own.shape
+        )
+
     def gradient(self, gradient, variable):
         """A gradient as a tensor or IndexedSlices."""
         if isinstance(gradient, tf.IndexedSlices):

@@ -1,6 +1,7 @@
 """One update of all variables: clip, measure, prepare, then the rule for each of them."""
 
 import contextlib
+import functools
 
 from compat_opt.adapters.contract import check_scalars, checked_update
 from compat_opt.adapters.namespace import Namespace
@@ -116,7 +117,8 @@ def update_all(settings, options, ops, items, iterations, lowering, gradients=No
         own = [position for position, item in enumerate(items) if item.section == number]
         if own:
             inputs = (per_variable, items, gradients, values, slots)
-            hypers[number] = _step_scalars(setting, ops, step, own, inputs, lowering.place, outcome)
+            measure = functools.partial(_measured, setting.rule.for_step(), ops, own, inputs, lowering.place)
+            hypers[number] = step_scalars(setting, ops, step, outcome, measure)
 
     def apply_to(item):
         rule = settings[item.section].rule
@@ -222,10 +224,15 @@ def _scaled(ops, gradient, norm, limit):
     return gradient * (limit / ops.maximum(norm, limit))
 
 
-def _step_scalars(setting, ops, step, positions, inputs, place, outcome):
-    """`hyper` for the items at `positions`; new shared scalars go into the outcome."""
+def step_scalars(setting, ops, step, outcome, measure=None):
+    """`hyper` for the items of one setting; new shared scalars go into the outcome.
+
+    Args:
+        setting, ops, outcome: as above.
+        step: the number of this step, a Value.
+        measure: function of `hyper` -> {name: scalar Value}; needed where the rule overrides `measure`.
+    """
     rule = setting.rule
-    stepping = rule.for_step()
     hyper = Namespace(type(rule).__name__, "hyper", {"step": step})
     for name, declared in rule.hypers().items():
         if declared.static:
@@ -235,12 +242,12 @@ def _step_scalars(setting, ops, step, positions, inputs, place, outcome):
             hyper.add(name, None if value is None else ops.scalar(value))
     if rule.overrides("measure"):
         hyper.add_all({name: ops.scalar(setting.shared[name]) for name in rule.shared()})
-        hyper.add_all(_measured(stepping, ops, positions, inputs, hyper, place))
-    _prepare(setting, stepping, ops, hyper, outcome)
+        hyper.add_all(measure(hyper))
+    _prepare(setting, rule.for_step(), ops, hyper, outcome)
     return hyper
 
 
-def _measured(stepping, ops, positions, inputs, hyper, place):
+def _measured(stepping, ops, positions, inputs, place, hyper):
     per_variable, items, gradients, values, slots = inputs
     sums = {}
     for position in positions:

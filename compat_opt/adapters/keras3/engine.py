@@ -49,7 +49,8 @@ def apply(core, pairs, aggregate):
 
         _refuse_to_compile(core)
         with torch.no_grad():
-            _step(core, gradients)
+            if not _kernel_step(core, gradients):
+                _step(core, gradients)
     elif core.options.jit_compile is not False and _is_eager(gradients):
         _compiled_step(core, gradients)
     else:
@@ -75,6 +76,11 @@ def _is_eager(gradients):
     return not in_stateless_scope() and not any(isinstance(g, Tracer) for g in gradients.values())
 
 
+def _step_key(core, gradients):
+    """What a kept step depends on: the settings, and which variables have a gradient."""
+    return core.stamp(), tuple(gradients), tuple(sorted(core.options.as_dict().items(), key=str))
+
+
 def _compiled_step(core, gradients):
     """The step on JAX as one compiled function of all values; callables are asked outside of it."""
     import jax
@@ -82,7 +88,7 @@ def _compiled_step(core, gradients):
     places = _places(core, range(len(core.variables)))
     for section in core.sections:
         places.extend(section.hypers.variables.values())
-    key = (core.stamp(), tuple(gradients), tuple(sorted(core.options.as_dict().items(), key=str)))
+    key = _step_key(core, gradients)
     if key not in core.steps:
 
         def function(values, gradients, external):
@@ -94,6 +100,33 @@ def _compiled_step(core, gradients):
     external = core.external(core.layout.read_scalar(core.iterations))
     values = [core.layout.read(place) for place in places]
     _assign(core.layout, places, core.steps[key](values, gradients, external))
+
+
+def _kernel_step(core, gradients):
+    """Make the step on torch where kernels update every variable; False, and nothing done, where that is not so."""
+    from compat_opt.adapters.keras3.torch_lowering import KernelStep
+    from keras.src.backend.common.stateless_scope import in_stateless_scope
+
+    if in_stateless_scope():
+        return False
+    key = _step_key(core, gradients)
+    if key not in core.steps:
+        core.steps[key] = KernelStep(core, gradients) if KernelStep.is_possible(core, gradients) else None
+    made = core.steps[key]
+    if made is None:
+        return False
+    if not made.is_current():
+        made = core.steps[key] = KernelStep(core, gradients)
+    iterations = core.layout.read_scalar(core.iterations)
+    outcome = made.run(_settings(core, iterations), Ops(EXECUTOR), iterations, list(gradients.values()))
+    _assign(core.layout, _places(core, []), _flat(core, [], outcome))
+    return True
+
+
+def _settings(core, iterations, external=None):
+    """The `Setting` of each section at this step."""
+    shared = {name: core.layout.read_scalar(variable) for name, variable in core.shared.items()}
+    return sections.settings(core.sections, sections.evaluate(core.sections, iterations, external), shared)
 
 
 def _step(core, gradients, external=None):
@@ -121,8 +154,7 @@ def _step(core, gradients, external=None):
     present = range(len(items))
     if core.micro_step is None:
         present = [p for p, item in enumerate(items) if item.gradient is not None]
-    shared = {name: layout.read_scalar(variable) for name, variable in core.shared.items()}
-    settings = sections.settings(core.sections, sections.evaluate(core.sections, iterations, external), shared)
+    settings = _settings(core, iterations, external)
     lowering = _lowering(core, [items[p] for p in present])
     due, on_due, otherwise = plan_call(
         settings,

@@ -212,6 +212,17 @@ class Layout(KerasVariables):
         """The legacy time decay."""
         return learning_rate / (1.0 + decay * self.as_scalar(iterations))
 
+    def fits(self, gradient, variable):
+        """Whether a gradient is known to be of the variable's shape and dtype; False where it takes a closer look."""
+        own = variable._value
+        return (
+            self.backend == "torch"
+            and own.is_floating_point()
+            and getattr(gradient, "dtype", None) == own.dtype
+            and gradient.shape == own.shape
+            and gradient.device == own.device
+        )
+
     def gradient(self, gradient, variable):
         """A gradient as a tensor of the backend."""
         if not hasattr(gradient, "dtype"):

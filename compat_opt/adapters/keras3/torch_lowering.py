@@ -4,6 +4,7 @@ import torch
 
 from compat_opt.adapters import fused
 from compat_opt.adapters.lowering import Choice, JoiningLowering, common_choice
+from compat_opt.adapters.update import Outcome, step_scalars
 from compat_opt.ops import Ops
 
 
@@ -23,6 +24,39 @@ def choose(core, index):
     return Choice("fused", "the rule is what %s computes" % kernel.name, kernel)
 
 
+class Batch:
+    """Variables that one call of a kernel updates: those of one section, with the same decay and dtype.
+
+    Attributes:
+        kernel: the `fused.Match`.
+        decays: whether weight decay applies to them.
+        variables: their tensors.
+        gradients: of each its gradient, or whatever stands for it.
+    """
+
+    def __init__(self, kernel, decays):
+        self.kernel = kernel
+        self.decays = decays
+        self.variables = []
+        self.gradients = []
+        self._slots = {}
+
+    def add(self, variable, slots, gradient):
+        """One more variable, with {slot of the rule: tensor}."""
+        self.variables.append(variable)
+        self.gradients.append(gradient)
+        for name, slot in self.kernel.roles(slots).items():
+            self._slots.setdefault(name, []).append(slot)
+
+    def run(self, hyper, gradients, ops):
+        """Update the variables and slots in place."""
+        if self.decays and hyper.get("weight_decay") is not None:
+            rate = hyper.get("learning_rate", None)
+            kept = 1.0 - float(hyper.weight_decay.raw) * (1.0 if rate is None else float(rate.raw))
+            torch._foreach_mul_(self.variables, kept)
+        self.kernel.call(self.variables, self._slots, gradients, self.kernel.numbers(hyper, ops))
+
+
 class TorchLowering(JoiningLowering):
     """Carries out the choices for the items of one call.
 
@@ -35,7 +69,6 @@ class TorchLowering(JoiningLowering):
     def __init__(self, executor, items, choices):
         super().__init__(executor, choices)
         self.items = items
-        self._numbers = {}
         self._waiting = {}
 
     def in_place(self, position, hyper, gradient):
@@ -43,29 +76,69 @@ class TorchLowering(JoiningLowering):
         choice, item = self.choices[position], self.items[position]
         if choice.how != "fused":
             return None
-        known = (choice.kernel.call, id(hyper))  # one for each section: its variables have one rule
-        if known not in self._numbers:
-            self._numbers[known] = choice.kernel.numbers(hyper, Ops(self.executor))
-        numbers = self._numbers[known]
-        kept = 1.0
-        if item.decays and hyper.get("weight_decay") is not None:
-            rate = hyper.get("learning_rate", None)
-            kept -= float(hyper.weight_decay.raw) * (1.0 if rate is None else float(rate.raw))
-        roles = choice.kernel.roles(item.slots)
-        key = (choice.kernel.call, gradient.raw.dtype, kept, tuple(sorted(numbers.items())))
-        variables, gradients, slots = self._waiting.setdefault(key, ([], [], {name: [] for name in roles}))
-        variables.append(item.variable)
-        gradients.append(gradient.raw)
-        for name, slot in roles.items():
-            slots[name].append(slot)
+        key = (choice.kernel.call, item.section, item.decays, gradient.raw.dtype)
+        if key not in self._waiting:
+            self._waiting[key] = hyper, Batch(choice.kernel, item.decays)
+        self._waiting[key][1].add(item.variable, item.slots, gradient.raw)
         return True
 
     def finish(self):
         """Run the kernels."""
-        for (call, _, kept, numbers), (variables, gradients, slots) in self._waiting.items():
-            if kept != 1.0:
-                torch._foreach_mul_(variables, kept)
-            call(variables, slots, gradients, dict(numbers))
+        for hyper, batch in self._waiting.values():
+            batch.run(hyper, batch.gradients, Ops(self.executor))
+
+
+class KernelStep:
+    """A step in which kernels update every variable: what stays the same from one to the next.
+
+    To read hundreds of keras.Variables takes longer than to update them, so that their tensors are kept.
+
+    Args:
+        core: the optimizer's `Core`.
+        indexes: numbers of the variables that have a gradient.
+    """
+
+    def __init__(self, core, indexes):
+        read = core.layout.read
+        self._sources, self._tensors, self._batches = [], [], {}
+        for position, index in enumerate(indexes):
+            variable, slots = core.variables[index], core.slots[index]
+            tensor, own = read(variable), {name: read(slot) for name, slot in slots.items()}
+            kernel, home, decays = core.choice(index, choose).kernel, core.homes[index], core.decays[index]
+            key = (kernel.call, home, decays, tensor.dtype)
+            if key not in self._batches:
+                self._batches[key] = Batch(kernel, decays)
+            self._batches[key].add(tensor, own, position)
+            self._sources += [variable] + list(slots.values())
+            self._tensors += [tensor] + list(own.values())
+        self._pointers = [tensor.data_ptr() for tensor in self._tensors]
+
+    @staticmethod
+    def is_possible(core, indexes):
+        """Whether kernels update all of these variables, with their gradients as they come."""
+        options = core.options
+        changes = (options.clipnorm, options.clipvalue, options.global_clipnorm, options.loss_scale_factor)
+        if changes != (None, None, None, None) or core.micro_step is not None:
+            return False
+        if any(section.rule.overrides("measure") for section in core.sections):
+            return False
+        return all(core.choice(index, choose).how == "fused" for index in indexes)
+
+    def is_current(self):
+        """Whether the variables still have these tensors: a model can be moved to another device."""
+        return [source._value.data_ptr() for source in self._sources] == self._pointers
+
+    def run(self, settings, ops, iterations, gradients):
+        """Make the step; the `Outcome` has what is left to assign."""
+        outcome, hypers = Outcome(), {}
+        step = ops.scalar(iterations) + 1.0
+        for (_, home, _, dtype), batch in self._batches.items():
+            if home not in hypers:
+                hypers[home] = step_scalars(settings[home], ops, step, outcome)
+            own = [gradients[position] for position in batch.gradients]
+            batch.run(hypers[home], [g if g.dtype == dtype else g.to(dtype) for g in own], ops)
+        outcome.iterations = iterations + 1
+        return outcome
 
 
 def _descent(var, slots, grad, s):
@@ -93,8 +166,10 @@ def _small_adam(var, slots, grad, s):
     torch._foreach_add_(slots["m"], grad, alpha=1 - s["beta_1"])
     torch._foreach_mul_(slots["v"], s["beta_2"])
     torch._foreach_addcmul_(slots["v"], grad, grad, 1 - s["beta_2"])
-    divisor = torch._foreach_sqrt(slots["v"])
-    torch._foreach_add_(divisor, s["epsilon"])
+    # One root of all: each call of its own would start threads.
+    joined = torch.cat([slot.reshape(-1) for slot in slots["v"]]).sqrt_().add_(s["epsilon"])
+    parts = joined.split([slot.numel() for slot in slots["v"]])
+    divisor = [part.view(slot.shape) for part, slot in zip(parts, slots["v"])]
     torch._foreach_addcdiv_(var, slots["m"], divisor, -s["rate"])
 
 
