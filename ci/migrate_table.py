@@ -35,13 +35,17 @@ def judge(row, path, interpreters, paths):
             module = Module(stream.read())
     except SyntaxError as error:
         return "refused", "-", "no Python: %s" % error
-    if row["class"] not in module.classes:
+    name = row["class"]
+    if name.endswith("()"):  # the class that a function makes
+        inside = [key for key, found in module.classes.items() if found.enclosing and found.enclosing.name == name[:-2]]
+        name = inside[0] if inside else name
+    if name not in module.classes:
         return "refused", "-", "the file has no class of that name: it is made by a function"
-    result = migrate_class(module, row["class"])
+    result = migrate_class(module, name)
     if not result.text or not interpreters:
         return result.outcome, "-", result.reason
-    style = {"none": "optimizer_v2"}.get(module.style(row["class"]), module.style(row["class"]))
-    found = verify(path, row["class"], style, result.text, result.hypers, interpreters, paths)
+    style = {"none": "optimizer_v2"}.get(module.style(name), module.style(name))
+    found = verify(path, name, style, result.text, result.hypers, interpreters, paths, result.beneath)
     if "error" in found:
         return result.outcome, "not run", found["error"]
     cases = [case for case in found["cases"] if "difference" in case]

@@ -168,7 +168,7 @@ def _verify(arguments, text, migration):
         if result.text:
             style = {"none": "optimizer_v2"}.get(module.style(result.name), module.style(result.name))
             interpreters = arguments.python or _interpreters(arguments, style)
-            found[result.name] = verify(arguments.file, result.name, style, result.text, result.hypers, interpreters)
+            found[result.name] = verify(arguments.file, result.name, style, result.text, result.hypers, interpreters, beneath=result.beneath)
     return found
 
 

@@ -48,7 +48,8 @@ class Adam(Optimizer):
         )
 
     def _resource_apply_dense(self, grad, var, apply_state=None):
-        coefficients = apply_state[(var.device, var.dtype)]
+        place = (var.device, var.dtype)
+        coefficients = (apply_state or {}).get(place) or self._fallback_apply_state(*place)
         m = self.get_slot(var, "m")
         v = self.get_slot(var, "v")
         m_t = m.assign(coefficients["beta_1_t"] * m + coefficients["one_minus_beta_1_t"] * grad)
@@ -62,7 +63,8 @@ class Adam(Optimizer):
         var.assign_sub(coefficients["lr"] * m_t / denominator)
 
     def _resource_apply_sparse(self, grad, var, indices, apply_state=None):
-        coefficients = apply_state[(var.device, var.dtype)]
+        place = (var.device, var.dtype)
+        coefficients = (apply_state or {}).get(place) or self._fallback_apply_state(*place)
         m = self.get_slot(var, "m")
         v = self.get_slot(var, "v")
         m.assign(m * coefficients["beta_1_t"])
@@ -97,7 +99,8 @@ class SGD(Optimizer):
         apply_state[(var_device, var_dtype)]["momentum"] = self._get_hyper("momentum", var_dtype)
 
     def _resource_apply_dense(self, grad, var, apply_state=None):
-        coefficients = apply_state[(var.device, var.dtype)]
+        place = (var.device, var.dtype)
+        coefficients = (apply_state or {}).get(place) or self._fallback_apply_state(*place)
         if self._momentum:
             accum = self.get_slot(var, "momentum")
             velocity = accum.assign(accum * coefficients["momentum"] - grad * coefficients["lr_t"])

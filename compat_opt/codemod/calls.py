@@ -7,7 +7,7 @@ from compat_opt.codemod.evaluate import BUILTINS, ELSEWHERE, Evaluator
 from compat_opt.codemod.syntax import dotted, expression, is_literal, literal, write
 from compat_opt.codemod.values import (
     COMPUTED, EFFECT, FUNCTION, HANDLE, LIST, MODULE, NONE, NOTHING, PLACE, ROWS, ROW_NUMBERS, SCALAR, SHAPE,
-    STATIC, SUPER, TENSOR, UNKNOWN, Refused, Value, static, widest,
+    STATIC, SUPER, TENSOR, UNKNOWN, WRAPPED, Refused, Value, static, widest,
 )  # fmt: skip
 
 
@@ -68,6 +68,8 @@ class Calls(Evaluator):
         """isinstance(x, IndexedSlices) says which hook is asked for; schedules are resolved before the rule runs."""
         text = write(node.args[1])
         value = self.value(node.args[0])
+        if value.kind == WRAPPED:
+            return text != "str"
         if "IndexedSlices" in text:
             return bool(self.sparse)
         if "Schedule" in text or "Dict" in text or "dict" in text:

@@ -2,6 +2,7 @@
 
 import ast
 
+from compat_opt.codemod.beneath import sets_beneath, wrapped
 from compat_opt.codemod.execute import Executor
 from compat_opt.codemod.handles import Frame
 from compat_opt.codemod.model import ENGINE_ARGUMENTS, folded
@@ -100,6 +101,8 @@ class Constructor(Declaring):
 
     def _parameter(self, parameter, default, module):
         name = parameter.arg
+        if self.model.beneath is not None and name == self.model.beneath.argument:
+            return wrapped()
         if name in ENGINE_ARGUMENTS and name not in ("decay", "lr"):
             return NONE
         if default is None:
@@ -191,6 +194,8 @@ class Constructor(Declaring):
                 if text == pattern.format(name) or text == pattern.format("self." + name):
                     spec.check = "checks." + check
                     return
+        if self.model.beneath is not None and self.model.beneath.argument in names_in(node.test):
+            return  # of the optimizer inside
         names = names_in(node.test) - {"isinstance", "int", "float"}
         if len(names) == 1 and names <= set(self.model.hypers) and "is None" not in text:
             spec = self.model.hypers[names.pop()]
@@ -259,6 +264,9 @@ class Constructor(Declaring):
                             else self.model.declare(parameter, literal(found[parameter]), node)
                         )  # fmt: skip
             return self.follow(function, given, module, class_name)
+        if self.model.beneath is not None and sets_beneath(node):
+            reason = "its constructor sets %s of the one beneath it" % sets_beneath(node)
+            self.model.reaches = self.model.reaches or Refused(reason, node)
         for keyword in node.keywords:
             if keyword.arg in ("learning_rate", "lr"):
                 self.model.hyper_values["learning_rate"] = self.value(keyword.value)

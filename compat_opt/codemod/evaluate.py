@@ -7,7 +7,7 @@ from compat_opt.codemod import functions
 from compat_opt.codemod.syntax import constant, dotted, expression, is_literal, literal, write
 from compat_opt.codemod.values import (
     COMPUTED, DICT, EFFECT, FUNCTION, HANDLE, INDEX, LIST, MODULE, NONE, NOTHING, PLACE, ROWS, ROW_NUMBERS,
-    SCALAR, SELF, SHAPE, STATIC, TENSOR, UNKNOWN, Refused, Value, named, static, widest,
+    SCALAR, SELF, SHAPE, STATIC, TENSOR, UNKNOWN, WRAPPED, Refused, Value, named, static, widest,
 )  # fmt: skip
 
 #: Attributes of a tensor or variable that say where it is, not what it is.
@@ -105,6 +105,10 @@ class Evaluator:
                 return Value(SHAPE, data="shape")
             if name in ("value", "read_value"):
                 return Value(FUNCTION, data=("read", owner))
+        if owner.kind == WRAPPED and name in ("learning_rate", "lr"):
+            return self.model.hyper_value("learning_rate", node)
+        if owner.kind == WRAPPED and name == "iterations":
+            return named(SCALAR, _STEP)
         if name in _PLACES or owner.kind == NOTHING:
             return PLACE
         if name == "shape" and owner.kind in (TENSOR, ROWS):
@@ -224,7 +228,7 @@ class Evaluator:
         """True or False where it is known without running, else None."""
         if value is NONE:
             return False
-        if value.kind in (FUNCTION, MODULE, HANDLE, SELF):
+        if value.kind in (FUNCTION, MODULE, HANDLE, SELF, WRAPPED):
             return True
         if value.kind in (LIST, DICT) and not isinstance(value.data, tuple):
             return bool(value.data)

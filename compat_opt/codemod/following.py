@@ -4,13 +4,14 @@ import ast
 import operator
 
 from compat_opt.codemod import kernels
+from compat_opt.codemod.beneath import HOOKS, SETTING_UP
 from compat_opt.codemod.branches import Branches
 from compat_opt.codemod.evaluate import NAMED
 from compat_opt.codemod.handles import Frame
 from compat_opt.codemod.syntax import dotted, expression, is_literal, literal
 from compat_opt.codemod.values import (
     COMPUTED, DICT, EFFECT, HANDLE, INDEX, LIST, MODULE, NONE, NOTHING, ROWS, SCALAR, SELF, SHAPE, STATIC,
-    SUPER, TENSOR, UNKNOWN, Refused, Value, static, widest,
+    SUPER, TENSOR, UNKNOWN, WRAPPED, Refused, Value, static, widest,
 )  # fmt: skip
 
 
@@ -102,6 +103,8 @@ class Following(Branches):
         """``owner.name(...)`` on a handle, a list, a dict or a tensor."""
         if owner.kind == SUPER:
             return self.super_call(name, owner, node)
+        if owner.kind == WRAPPED:
+            return self._wrapped_call(name, node)
         if owner.kind == HANDLE:
             return self.handle_call(name, owner, node)
         if owner.kind == DICT:
@@ -119,6 +122,39 @@ class Following(Branches):
             if owner.kind == TENSOR and (owner.data == "var" or owner.data in self.model.slot_specs):
                 return self.handle_call(name, Value(HANDLE, data=owner.data), node)  # assign() returns its variable
         raise Refused("the method .%s is not understood" % name, node)
+
+    def _wrapped_call(self, name, node):
+        """A method of the optimizer inside."""
+        if name in HOOKS:
+            return self.update_beneath(node)
+        if name in SETTING_UP:
+            return EFFECT
+        if name == "_get_hyper" and node.args and is_literal(node.args[0]) and literal(node.args[0]) == "learning_rate":
+            return self.model.hyper_value("learning_rate", node)
+        raise Refused("the optimizer inside is asked for %s" % name, node)
+
+    def update_beneath(self, node):
+        """The update of the rule beneath this one: it is given a gradient and the variable as they are now."""
+        if self.beneath is not None:
+            raise Refused("the update beneath is called twice", node)
+        if self.conditions or self.deferred:
+            raise Refused("the update beneath is called under a condition", node)
+        if len(node.args) < 2:
+            raise Refused("the arguments of the update beneath are not understood", node)
+        grad, variable = self.computed(node.args[0]), self.value(node.args[1])
+        if variable.kind != HANDLE or variable.data != "var":
+            raise Refused("the update beneath is of another variable", node)
+        if grad.kind != (ROWS if self.sparse else TENSOR):
+            raise Refused("the gradient of the update beneath is not one of this variable", node)
+        given = expression("ops.where(touched, G, 0.0)", G=grad.node) if self.sparse else grad.node
+        call = expression("super().update(G, V, slots, hyper, ops)", G=given, V=self.current("var", node).node)
+        value = self.emit("new_var", Value(TENSOR, call))
+        self.beneath, self.out[-1].beneath = self.out[-1], True
+        self.now["var"] = Value(TENSOR, value.node, "var")
+        self.updated.add("var")
+        return EFFECT
+
+    beneath = None
 
     def _update_pair(self, node):
         """``self.updates.append((variable, value))``."""

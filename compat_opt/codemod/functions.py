@@ -35,6 +35,7 @@ subtract sub                  A B        A - B
 multiply mul scalar_mul       A B        A * B
 divide truediv div realdiv true_divide   A B   A / B
 floordiv floor_div               A B        ops.floor(A / B)
+mod floormod remainder           A B        A - B * ops.floor(A / B)
 div_no_nan divide_no_nan      A B        ops.where(B == 0, 0.0, A / B)
 maximum                       A B        ops.maximum(A, B)
 minimum                       A B        ops.minimum(A, B)

@@ -2,6 +2,7 @@
 
 import ast
 
+from compat_opt.codemod.beneath import refuse_what_reaches_beneath
 from compat_opt.codemod.constructor import Constructor
 from compat_opt.codemod.execute import Executor
 from compat_opt.codemod.handles import Frame
@@ -55,6 +56,8 @@ def follow_dense(model, style):
         _follow_update_step(model, executor)
     else:
         _follow_get_updates(model, executor)
+    if model.beneath is not None:
+        refuse_what_reaches_beneath(model, executor)
     if "var" not in executor.now:
         raise Refused("the variable is never assigned in a way that is understood", model.node)
     return executor
@@ -102,12 +105,22 @@ def follow_around(model, executor):
 
 def _passes_on(model, executor, name, statement, function):
     """Check that a statement around the update only hands gradients on; note what else it does."""
-    if isinstance(statement, ast.Assign) and (dotted(statement.targets[0]) or "").startswith("self."):
-        model.note(statement, "%s also sets %s, which the rule does not" % (name, dotted(statement.targets[0])))
+    target = dotted(statement.targets[0]) or "" if isinstance(statement, ast.Assign) else ""
+    inside = ["self." + name for name in model.beneath.attributes] if model.beneath is not None else []
+    if target in [name + end for name in inside for end in (".iterations", "._iterations")]:
+        if dotted(statement.value) == "self.iterations":
+            model.shares_steps = True
+            return
+    if any(target.startswith(start + ".") for start in inside):
+        raise Refused("%s changes the optimizer inside" % name, statement)
+    if target.startswith("self."):
+        model.note(statement, "%s also sets %s, which the rule does not" % (name, target))
         return
     for call in [n for n in ast.walk(statement) if isinstance(n, ast.Call)]:
         called = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
         whole = dotted(call.func) or ""
+        if called == name and whole.rpartition(".")[0] in inside:
+            continue
         if called == "clip_by_global_norm":
             _clip_by_global_norm(model, executor, call, function)
         elif isinstance(statement, ast.Expr) and whole.startswith("self."):

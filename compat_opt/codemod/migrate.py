@@ -4,6 +4,7 @@ import collections
 
 from compat_opt.codemod import hooks, sparse
 from compat_opt.codemod.bases import base_module
+from compat_opt.codemod.beneath import describe
 from compat_opt.codemod.model import ClassModel, Restart
 from compat_opt.codemod.module import Module
 from compat_opt.codemod.values import Refused
@@ -12,8 +13,10 @@ from compat_opt.codemod.writer import hypers_read, write_rule
 CONVERTED, NOTES, REFUSED = "converted", "notes", "refused"
 
 #: name, outcome, line: of the class, or of what was refused; reason: of a refusal, or the notes;
-#: text: the rule's source or None; notes: [(line, text)]; hypers: [{"old", "new", "default", "required"}].
-ClassResult = collections.namedtuple("ClassResult", "name outcome line reason text notes hypers")
+#: text: the rule's source or None; notes: [(line, text)]; hypers: [{"old", "new", "default", "required"}];
+#: beneath: the `Beneath` of a rule over another, else None.
+ClassResult = collections.namedtuple("ClassResult", "name outcome line reason text notes hypers beneath")
+ClassResult.__new__.__defaults__ = (None,)
 
 
 def migrate_class(module, name):
@@ -46,15 +49,15 @@ def migrate_class(module, name):
     hypers = [
         {"old": key, "new": spec.name, "default": spec.default, "required": spec.required}
         for key, spec in model.hypers.items()
-        if spec.name in model.read or spec.name == "weight_decay"
+        if not spec.inherited and (spec.name in model.read or spec.name == "weight_decay")
     ]
-    return ClassResult(name, outcome, node.lineno, reason, text, notes, hypers)
+    return ClassResult(name, outcome, node.lineno, reason, text, notes, hypers, model.beneath)
 
 
 def _follow(module, name, static):
     model = ClassModel(module, name, base_module, static)
     style = module.style(name)
-    _refuse_what_is_no_rule(model, style)
+    _refuse_what_is_no_rule(model)
     if style == "none":
         style = "optimizer_v2"
     try:
@@ -68,6 +71,8 @@ def _follow(module, name, static):
         raise Refused("the order of its assignments is not understood (%s)" % unbound, model.node)
     _note_sparse(model, style, executor)
     _note_declarations(model, executor)
+    if model.beneath is not None:
+        model.note(model.node, describe(model))
     return model, executor
 
 
@@ -75,6 +80,9 @@ def _note_sparse(model, style, executor):
     """Say what the old class did to sparse gradients, where that is not what the rule does."""
     method = model.method("_resource_apply_sparse") if style == "optimizer_v2" else None
     node = method[0] if method is not None and method[2] is model.module else model.node
+    if method is None and style == "optimizer_v2" and model.beneath is not None and model.beneath.kind != "wrapper":
+        model.note(node, "sparse gradients passed it by; here they act as their dense equal")
+        return
     if style == "optimizer_v2" and (method is None or hooks.refuses_sparse(model)):
         return  # a sparse gradient raised; as its dense equal it is welcome
     try:
@@ -86,7 +94,9 @@ def _note_sparse(model, style, executor):
     if other is None:
         return
     relation, reason = sparse.compare(model, executor, other)
-    if relation == sparse.LAZY:
+    if relation == sparse.LAZY and model.beneath is not None:
+        model.note(node, "rows without gradient kept what is done here to all rows; what is beneath decides on the rest")
+    elif relation == sparse.LAZY:
         model.sparse = "lazy"
         more = " (%s)" % reason if reason else ""
         model.note(node, 'rows without gradient stay as they are: make the optimizer with sparse="lazy"%s' % more)
@@ -108,7 +118,7 @@ def _note_declarations(model, executor):
             continue
         if spec.name != key and key.lstrip("_") != spec.name:
             model.note(spec, "the constructor's argument %s is called %s here" % (key, spec.name))
-        if spec.required:
+        if spec.required and not spec.inherited:
             model.note(spec, "%s had no default; %r stands in" % (spec.name, spec.default))
         if spec.comment:
             model.note(spec, "%s: %s" % (spec.name, spec.comment))
@@ -116,11 +126,11 @@ def _note_declarations(model, executor):
             model.note(spec, "%s steers Python code: it is fixed when the optimizer is made" % spec.name)
 
 
-def _refuse_what_is_no_rule(model, style):
+def _refuse_what_is_no_rule(model):
     enclosing = model.module.classes[model.name].enclosing
-    if enclosing is not None:
+    if enclosing is not None and model.beneath is None:
         raise Refused(
-            "it is made inside the function %s, over a base class that is an argument: a wrapper, no rule" % enclosing.name,
+            "it is made inside the function %s, and does not hand on to the update of an argument's class" % enclosing.name,
             model.node,
         )
 

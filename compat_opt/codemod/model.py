@@ -4,6 +4,7 @@ import ast
 import collections
 import re
 
+from compat_opt.codemod.beneath import find_beneath
 from compat_opt.codemod.syntax import NotLiteral, expression, is_literal, literal, names_in, write
 from compat_opt.codemod.values import NONE, SCALAR, STATIC, UNKNOWN, Refused, Value, named, static
 
@@ -36,7 +37,7 @@ class HyperSpec:
 
     def __init__(self, name, default, line, static):
         self.name, self.default, self.lineno, self.static = name, default, line, static
-        self.check, self.comment, self.required = None, None, False
+        self.check, self.comment, self.required, self.inherited = None, None, False, False
         self.key = name
 
 
@@ -70,6 +71,7 @@ class ClassModel:
         self.renamed_slots, self.conditional, self.considered = {}, set(), set()
         self.engine_decay, self.notes, self.used_comments = None, [], set()
         self.measure = self.sparse = None
+        self.beneath, self.reaches, self.shares_steps = find_beneath(module, name), None, False
         self.hook_comments = []
         self.shared, self.shared_new, self.read = {}, {}, set()
 
@@ -165,6 +167,7 @@ class ClassModel:
         if name == "learning_rate":
             if "learning_rate" not in self.hypers:
                 self.declare("learning_rate", 0.001, node, required=True)
+                self.hypers["learning_rate"].inherited = self.beneath is not None
             return self.value_of("learning_rate")
         raise Refused("the hyperparameter %s is set nowhere that is understood" % name, node)
 

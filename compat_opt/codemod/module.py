@@ -75,7 +75,10 @@ class Module:
                     self.functions[node.name] = node
                 self._top(node.body, enclosing or node)
             elif isinstance(node, ast.ClassDef):
-                self.classes.setdefault(node.name, Class(node, node.bases, enclosing))
+                name = node.name
+                if name in self.classes and enclosing is not None:
+                    name = "%s.%s" % (enclosing.name, name)
+                self.classes.setdefault(name, Class(node, node.bases, enclosing))
             elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 if enclosing is None:
                     self.assigned.setdefault(node.targets[0].id, []).append(node.value)
@@ -154,9 +157,14 @@ class Module:
                 return style
         return "none"
 
+    def _is_rule(self, name):
+        """Whether a class of this file has a rule's update."""
+        updates = [n for n in self.classes[name].node.body if isinstance(n, ast.FunctionDef) and n.name == "update"]
+        return any([a.arg for a in n.args.args] == ["self", "grad", "var", "slots", "hyper", "ops"] for n in updates)
+
     def is_optimizer(self, name, seen=()):
         """Whether a class of this file derives from an optimizer."""
-        if name in seen:
+        if name in seen or self._is_rule(name):
             return False
         for base in self.classes[name].bases:
             text = dotted(base)
@@ -169,7 +177,8 @@ class Module:
             last = (self.full_name(base) or text).split(".")[-1]
             if "Optimizer" in last or "optimizer" in text or last in BUILT_IN:
                 return True
-        return bool({"_resource_apply_dense", "get_updates"} & set(self.method_table(name)))
+        hooks = {"_resource_apply_dense", "get_updates"} | ({"update_step"} if self.classes[name].enclosing else set())
+        return bool(hooks & set(self.method_table(name)))
 
 
 def _comments(text):

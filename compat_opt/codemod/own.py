@@ -1,5 +1,6 @@
 """What ``self.x`` is inside the update: hyperparameters, slots, and what the old base classes offer."""
 
+from compat_opt.codemod.beneath import HOOKS
 from compat_opt.codemod.following import Following
 from compat_opt.codemod.syntax import dotted, expression, is_literal, literal
 from compat_opt.codemod.values import (
@@ -125,6 +126,8 @@ class Own(Following):
         if name == "_prepare_local":
             self.state.data["by place"].data["lr_t"] = self.model.hyper_value("learning_rate", node)
             return NONE
+        if name in HOOKS and self.model.beneath is not None:
+            return self.update_beneath(node)
         if name in _OWN:
             return getattr(self, _OWN[name])(name, node)
         if name in ("build", "_create_slots", "__init__", "_prepare", "_create_all_weights"):

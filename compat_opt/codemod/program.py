@@ -11,6 +11,7 @@ class Line:
     def __init__(self, name, node, kind, text=None):
         self.name, self.node, self.kind, self.text = name, node, kind, text
         self.comments, self.trailing = [], None
+        self.beneath = False  # whether it is ``name, new_slots = super().update(...)``
 
     def reads(self):
         """Names that it reads."""
@@ -18,7 +19,7 @@ class Line:
 
     def writes(self):
         """Names that it binds."""
-        return {self.name} if self.name else set()
+        return ({self.name} if self.name else set()) | ({"new_slots"} if self.beneath else set())
 
 
 class Branch:
@@ -58,7 +59,7 @@ def without_unused(lines, used):
                 _hand_on(line, kept)
                 continue
             used = after | in_body | in_else | names_in(line.test)
-        elif line.name is not None and line.name not in used and not line.name.startswith("new_slots["):
+        elif line.name is not None and not line.writes() & (used | {"new_slots"}) and not line.name.startswith("new_slots["):
             _hand_on(line, kept)
             continue
         else:

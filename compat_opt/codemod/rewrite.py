@@ -3,6 +3,7 @@
 import ast
 import collections
 import re
+import textwrap
 
 from compat_opt.codemod.fixers import fix
 from compat_opt.codemod.migrate import REFUSED, migrate_class, optimizer_classes
@@ -31,7 +32,7 @@ def migrate_text(text, only=None):
     """
     module = Module(text)
     results = [migrate_class(module, name) for name in optimizer_classes(module) if only in (None, name)]
-    results = _without_bases_of_others(module, results)
+    results = [_with_calls_noted(module, result) for result in _without_bases_of_others(module, results)]
     converted = [result for result in results if result.text]
     new = _with_rules(module, converted) if converted else text
     refused = [result.name for result in results if result.outcome == REFUSED]
@@ -62,8 +63,9 @@ def _without_bases_of_others(module, results):
 def _with_rules(module, converted):
     source = Source(module.text)
     inside = {inner for result in converted for inner in ast.walk(module.classes[result.name].node)}
-    names = {result.name for result in converted}
-    calls = [n for n in ast.walk(module.tree) if isinstance(n, ast.Call) and n not in inside and dotted(n.func) in names]
+    whole = {result.name for result in converted if result.beneath is None}
+    over = {result.name for result in converted if result.beneath is not None}
+    calls = [n for n in ast.walk(module.tree) if isinstance(n, ast.Call) and n not in inside and dotted(n.func) in whole]
     # A rule is no optimizer: where the file makes one, it makes that of the class compiled from the rule.
     edits = [source.replace(source.index(call), source.index(call) + 1, call.func.id + "Optimizer") for call in calls]
     made, written = {call.func.id for call in calls}, []
@@ -72,12 +74,40 @@ def _with_rules(module, converted):
         text = result.text.rstrip("\n")
         if result.name in made:
             text += "\n\n\n%sOptimizer = compile_rule(%s)" % (result.name, result.name)
+        text = textwrap.indent(text, " " * node.col_offset, lambda line: bool(line.strip()))
         first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])
         last = source.end_of_block(node)
         edits.append(Edit((first, 0), (last, len(source.lines[last - 1].rstrip("\r\n"))), text))
         written.append(text)
+    for call, statement in _calls_of(module, inside, over):
+        start = source.position(statement)
+        edits.append(Edit(start, start, "# NOTE: " + _made_otherwise(call) + "\n" + " " * start[1]))
     text = _with_import(edited(source, edits), "\n".join(written))
     return _without_unused_imports(text, module)
+
+
+def _with_calls_noted(module, result):
+    """A rule over another, with notes on the calls of its old class."""
+    if result.beneath is None or not result.text:
+        return result
+    calls = _calls_of(module, set(ast.walk(module.classes[result.name].node)), {result.name})
+    notes = sorted(result.notes + [(call.lineno, _made_otherwise(call)) for call, _ in calls])
+    return result._replace(notes=notes, reason="; ".join("line %d: %s" % note for note in notes))
+
+
+def _made_otherwise(call):
+    return "%s is a rule over another now: this has to make its optimizer by compile_rule" % dotted(call.func)
+
+
+def _calls_of(module, inside, names):
+    """``[(call, statement)]`` of the calls of some classes that are not among the nodes `inside`."""
+    found = {}
+    for statement in ast.walk(module.tree):  # from the outside in: the innermost statement counts
+        if isinstance(statement, ast.stmt) and statement not in inside:
+            for call in ast.walk(statement):
+                if isinstance(call, ast.Call) and call not in inside and dotted(call.func) in names:
+                    found[call] = statement
+    return list(found.items())
 
 
 def _with_import(text, written):

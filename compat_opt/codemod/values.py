@@ -27,9 +27,9 @@ STATIC, SCALAR, TENSOR, ROWS = "static", "scalar", "tensor", "rows"
 COMPUTED = (STATIC, SCALAR, TENSOR, ROWS)
 
 #: Kinds that carry structure: handle: the variable or a slot; nothing: an operation, a device, a dtype;
-#: function, list, dict, shape, index, self, super, unknown.
-HANDLE, NOTHING, FUNCTION, LIST, DICT, SHAPE, INDEX, SELF, SUPER, UNKNOWN, MODULE, ROW_NUMBERS = (
-    "handle nothing function list dict shape index self super unknown module rownumbers".split()
+#: function, list, dict, shape, index, self, super, unknown; wrapped: another optimizer, in an attribute.
+HANDLE, NOTHING, FUNCTION, LIST, DICT, SHAPE, INDEX, SELF, SUPER, UNKNOWN, MODULE, ROW_NUMBERS, WRAPPED = (
+    "handle nothing function list dict shape index self super unknown module rownumbers wrapped".split()
 )
 
 

@@ -28,7 +28,8 @@ def write_rule(model, executor):
     for node in kept.values():
         results |= names_in(node)
     lines, _ = without_unused(executor.out, results)
-    step, variable, shared = split_off_scalars(lines, results)
+    # A rule over another leaves prepare to that one: the names that it prepares are not known.
+    step, variable, shared = ([], lines, set()) if model.beneath is not None else split_off_scalars(lines, results)
     renamed = _apart_from_hypers(model, shared)
     if renamed:
         parts = {old: ast.Name(new, ast.Load()) for old, new in renamed.items()}
@@ -52,7 +53,7 @@ def write_rule(model, executor):
     methods.append(model.hook_comments + _update(model, executor, variable, slots))
     body = _docstring(model)
     declarations = _declarations(model, used)
-    text = "class %s(UpdateRule):\n" % model.name
+    text = "class %s(%s):\n" % (model.node.name, model.beneath.base if model.beneath is not None else "UpdateRule")
     if body:
         text += _indented(body) + "\n\n"
     notes = _comments_of(model, None)
@@ -126,12 +127,15 @@ def _update(model, executor, lines, slots):
             entries.append((model.slot(key, None).name, value.node))
     order = {spec.name: i for i, spec in enumerate(model.slot_specs.values())}
     entries.sort(key=lambda entry: order[entry[0]])
-    if isinstance(new_var, ast.Name) and lines and isinstance(lines[-1], Line) and lines[-1].name == new_var.id:
+    ends_in_line = bool(lines) and isinstance(lines[-1], Line) and not lines[-1].beneath
+    if isinstance(new_var, ast.Name) and ends_in_line and lines[-1].name == new_var.id:
         used = any(new_var.id in names_in(node) for _, node in entries)
         others = any(new_var.id in line.reads() | line.writes() for line in lines[:-1])
         if not used and not others:
             last = lines.pop()
             new_var, comments = last.node, ["    " + comment for comment in last.comments]
+    if model.beneath is not None:
+        return text + _over_another(lines, entries, new_var, comments)
     if model.conditional:
         return text + _with_new_slots(lines, entries, new_var, comments)
     text += body_lines(lines, 1)
@@ -173,6 +177,19 @@ def _with_new_slots(lines, entries, new_var, comments):
     return out + [line]
 
 
+def _over_another(lines, entries, new_var, comments):
+    """The lines around ``new_var, new_slots = super().update(...)``."""
+    place = next(i for i, line in enumerate(lines) if isinstance(line, Line) and line.beneath)
+    if any(w.startswith("new_slots[") for line in lines[:place] for w in line.writes()):
+        raise Refused("a slot that does not always exist changes before the update beneath")
+    if place == len(lines) - 1 and not entries and isinstance(new_var, ast.Name) and new_var.id == lines[place].name:
+        last = lines[place]
+        return body_lines(lines[:place], 1) + ["    " + c for c in last.comments] + ["    return " + write(last.node)]
+    out = body_lines(lines, 1)
+    out += ['    new_slots["%s"] = %s' % (name, write(node)) for name, node in entries]
+    return out + comments + ["    return %s, new_slots" % write(new_var)]
+
+
 def _returned_dict(start, entries, depth):
     pad = "    " * depth
     line = "%s%s{%s}" % (pad, start, ", ".join('"%s": %s' % (n, write(node)) for n, node in entries))
@@ -190,6 +207,8 @@ def body_lines(lines, depth):
             out += _branch(line, depth)
         elif line.text is not None:
             out.append(pad + line.text)
+        elif line.beneath:
+            out += _assignment("%s, new_slots = " % line.name, line.node, depth)
         else:
             out += _assignment("%s = " % line.name, line.node, depth)
     return out
@@ -285,8 +304,8 @@ def _declarations(model, used):
     for name, spec in model.hypers.items():
         if spec.name not in used and not (spec.name == "weight_decay" and model.engine_decay is not None):
             continue
-        if spec.name == "weight_decay" and spec.default is None:
-            continue  # every rule has it
+        if spec.name == "weight_decay" and spec.default is None or spec.inherited:
+            continue  # every rule has it, or the one beneath
         arguments = [_default(spec.default)]
         if spec.static:
             arguments.append("static=True")
@@ -295,7 +314,7 @@ def _declarations(model, used):
         text = "%s = Hyper(%s)" % (spec.name, ", ".join(arguments))
         lines += _comments_of(model, spec)
         lines.append(text)
-    if "weight_decay" in model.hypers and model.hypers["weight_decay"].name != "weight_decay":
+    if model.beneath is None and "weight_decay" in model.hypers and model.hypers["weight_decay"].name != "weight_decay":
         lines.append("weight_decay = None  # the old one is %s: it acts inside the update" % model.hypers["weight_decay"].name)
     if slots:
         lines.append("")

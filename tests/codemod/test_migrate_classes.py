@@ -31,7 +31,7 @@ NOTES = {
 #: Why each is refused; the line is that of the words in the source.
 REASONS = {
     "KeepsPythonState": ("the Python attribute self.calls", "self.calls = 1"),
-    "Wrapped": ("a wrapper", "class Wrapped"),
+    "Wrapped": ("does not hand on", "class Wrapped"),
     "ChangesGradients": ("tf.sign()", "tf.sign(g)"),
     "CallsUnknown": ("magic is not in the table", "magic(grad)"),
     "UsesRandom": ("normal is not in the table", "tf.random.normal"),

@@ -61,7 +61,7 @@ def single(value):
     return struct.unpack("f", struct.pack("f", value))[0]
 
 
-def verify(source, name, style, rule_text, hypers, interpreters, paths=()):
+def verify(source, name, style, rule_text, hypers, interpreters, paths=(), beneath=None):
     """Compare in the first interpreter that can run the old class.
 
     Args:
@@ -72,11 +72,14 @@ def verify(source, name, style, rule_text, hypers, interpreters, paths=()):
         hypers: as for `cases`.
         interpreters: paths of Python interpreters.
         paths: further folders to import from.
+        beneath: the `Beneath` of a rule over another.
 
     Returns:
         ``{"largest", "within", "cases", "sparse", "tensorflow"}``, or ``{"error"}`` of the last interpreter.
     """
     job = {"source": os.path.abspath(source), "class": name, "style": style, "rule": rule_text, "cases": cases(hypers)}
+    if beneath is not None:
+        job["beneath"] = {"kind": beneath.kind, "base": beneath.base, "function": beneath.function}
     errors = []
     for interpreter in interpreters:
         result = judged(run_worker(interpreter, job, paths))

@@ -30,19 +30,63 @@ def main(job_path, result_path):
 
 
 def _run(job):
-    names = {}
-    exec(_IMPORTS + job["rule"], names)
-    rule = names[job["class"]]
-    old = load(job["source"], job["class"])
     run = {"get_updates": _run_get_updates}.get(job["style"], _run_apply)
     import tensorflow as tf
 
     result = {"tensorflow": tf.__version__, "cases": []}
-    for case in job["cases"]:
-        result["cases"].append(_case(run, old, rule, case))
+    pairs = list(_over_known(job) if job.get("beneath") else _alone(job))
+    for old, rule, label, beneath in pairs:
+        for case in job["cases"]:
+            case = {"label": label + case["label"], "old": case["old"], "new": dict(beneath, **case["new"])}
+            result["cases"].append(_case(run, old, rule, case))
+    old, rule, _, beneath = pairs[0]
     if job["style"] != "get_updates":
-        result["sparse"] = _sparse(old, rule, job["cases"][0])
+        first = job["cases"][0]
+        result["sparse"] = _sparse(old, rule, {"old": first["old"], "new": dict(beneath, **first["new"])})
     return result
+
+
+def _alone(job):
+    """(old class, rule, start of labels, hyperparameters of what is beneath): of a class that has its whole update."""
+    names = {}
+    exec(_IMPORTS + job["rule"], names)
+    yield load(job["source"], job["class"]), names[job["class"]], "", {}
+
+
+#: What classes that change another optimizer are put over: the built-in class, and the rule of that name.
+_BENEATH = {
+    "SGD": {"learning_rate": 0.0625, "momentum": 0.5},
+    "Adam": {"learning_rate": 0.0625, "beta_1": 0.875, "beta_2": 0.96875, "epsilon": 2.0**-20},
+}
+
+
+def _over_known(job):
+    """As `_alone`, for a class that changes another optimizer: over each of `_BENEATH`."""
+    import tensorflow as tf
+
+    from compat_opt import rules
+
+    beneath = job["beneath"]
+    found = load(job["source"], beneath["function"] or job["class"])
+    classes = tf.keras.optimizers
+    if job["style"] == "optimizer_v2":
+        classes = getattr(classes, "legacy", classes)
+    for name, settings in _BENEATH.items():
+        base, rule = getattr(classes, name), getattr(rules, name)
+        names = {beneath["base"]: rule} if beneath["kind"] == "factory" else {}
+        exec(_IMPORTS + job["rule"], names)
+        made = names[job["class"].split(".")[-1]]
+        if beneath["kind"] != "factory":
+            made = type(made.__name__, (made, rule), {})
+        yield _maker(beneath["kind"], found, base, settings), made, "over %s: " % name, settings
+
+
+def _maker(kind, found, base, settings):
+    """A function that makes the old optimizer over an optimizer of class `base`."""
+    if kind == "wrapper":
+        return lambda **arguments: found(base(**settings), **arguments)
+    over = found(base) if kind == "factory" else type(found.__name__, (found, base), {})
+    return lambda **arguments: over(**dict(settings, **arguments))
 
 
 def load(path, name):
