@@ -32,7 +32,7 @@ def judge(row, path, interpreters, paths):
     """(outcome, verified or "-", reason)."""
     try:
         with open(path, encoding="utf-8") as stream:
-            module = Module(stream.read())
+            module = Module(stream.read(), path)
     except SyntaxError as error:
         return "refused", "-", "no Python: %s" % error
     name = row["class"]

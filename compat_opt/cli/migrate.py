@@ -55,7 +55,7 @@ def run(arguments):
         )
     text = _read(arguments.file)
     try:
-        migration = migrate_text(text, arguments.class_name)
+        migration = migrate_text(text, arguments.class_name, None if arguments.file == "-" else arguments.file)
     except SyntaxError as error:
         raise CommandError("%s is no Python: %s." % (arguments.file, error))
     if arguments.class_name and not migration.classes:

@@ -86,6 +86,8 @@ class Calls(Evaluator):
             return special(node)
         if full_name in BUILTINS:
             return self.built_in(full_name, node)
+        if not self.module.is_framework(full_name):
+            raise Refused("the function %s comes from a module that is not known" % last, node)
         kernel = self.kernel(last, node)
         if kernel is not None:
             return kernel

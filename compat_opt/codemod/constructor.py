@@ -263,7 +263,7 @@ class Constructor(Declaring):
                             NONE if parameter in ENGINE_ARGUMENTS
                             else self.model.declare(parameter, literal(found[parameter]), node)
                         )  # fmt: skip
-            return self.follow(function, given, module, class_name)
+            return self.follow(function, given, module, class_name, node)
         if self.model.beneath is not None and sets_beneath(node):
             reason = "its constructor sets %s of the one beneath it" % sets_beneath(node)
             self.model.reaches = self.model.reaches or Refused(reason, node)

@@ -70,11 +70,19 @@ class Evaluator:
             found = self.module.assigned[node.id]
             if len(found) == 1:
                 return self.value(found[0])
+        found = self.module.elsewhere(node.id)
+        if found is not None:
+            return self._found_elsewhere(*found)
         if full and full != node.id:
             return Value(MODULE, data=full)
         if node.id in ("tf", "K", "keras", "np", "math") or node.id in BUILTINS:
             return Value(MODULE, data=node.id)
         raise Refused("%s is not defined in this file in a way that is understood" % node.id, node)
+
+    def _found_elsewhere(self, found, module):
+        if isinstance(found, ast.FunctionDef):
+            return Value(FUNCTION, data=(found, (module, None)))
+        return self.in_module(module, found)
 
     def _on_Attribute(self, node):
         full = dotted(node)

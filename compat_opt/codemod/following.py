@@ -72,13 +72,13 @@ class Following(Branches):
         elif owner is not None:
             module, class_name = owner
         static_method = any(dotted(d) == "staticmethod" for d in what.decorator_list)
-        given = self.arguments(what, node, bound=not static_method)
+        given = self.arguments(what, node, bound=class_name is not None and not static_method)
         if any(v.kind == UNKNOWN and v.data == NAMED for v in given.values()):
             return Value(UNKNOWN, ast.Name(what.name, ast.Load()), NAMED)
-        return self.follow(what, given, module, class_name, env)
+        return self.follow(what, given, module, class_name, node, env)
 
-    def follow(self, function, given, module, class_name, env=None):
-        """Follow a function of the file with these arguments; its result."""
+    def follow(self, function, given, module, class_name, node=None, env=None):
+        """Follow a function with these arguments; its result. `node` is what calls it."""
         if self.frame.depth > 8:
             raise Refused("functions call each other too deeply", function)
         if any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(function)):
@@ -87,8 +87,18 @@ class Following(Branches):
         frame.env.update(given)
         if class_name is not None:
             frame.env["self"] = Value(SELF)
-        result = self.inside(frame, lambda: self.run(function.body))
+        try:
+            result = self.inside(frame, lambda: self.run(function.body))
+        except Refused as refused:
+            if module is not self.module and node is not None:
+                refused.line = node.lineno  # the line of another file says nothing here
+            raise
         return NONE if result is None else result
+
+    def in_module(self, module, node):
+        """The value of an expression that stands at the top of another file."""
+        frame = Frame({}, module, None, self.frame, self.frame.depth + 1)
+        return self.inside(frame, lambda: self.value(node))
 
     def inside(self, frame, action):
         """Do something in another frame."""

@@ -2,7 +2,9 @@
 
 import ast
 import collections
+import functools
 import io
+import os
 import tokenize
 
 from compat_opt.codemod.syntax import dotted
@@ -35,16 +37,17 @@ class Module:
 
     Args:
         text: its source.
+        path: where it lies. What it imports from files of its own package is found from there.
 
     Raises:
         SyntaxError: it is no Python.
     """
 
-    def __init__(self, text):
-        self.text = text
+    def __init__(self, text, path=None):
+        self.text, self.path = text, path
         self.lines = text.split("\n")
         self.tree = ast.parse(text)
-        self.imports = {}
+        self.imports, self.origins = {}, {}
         self.functions = {}
         self.assigned = {}
         self.classes = {}
@@ -63,6 +66,7 @@ class Module:
         for alias in node.names:
             name = alias.asname or alias.name
             module = node.module or ""
+            self.origins[name] = (node.level, module, alias.name)
             if node.level or module.split(".")[0] not in FRAMEWORKS:
                 self.imports[name] = _CUSTOMARY.get(name, "%s.%s" % (module or ".", alias.name))
             else:
@@ -111,9 +115,24 @@ class Module:
             first = found or first
         return first + ("." + rest if rest else "")
 
+    def elsewhere(self, name):
+        """(function or value, `Module`) of a name that is imported from another file of the package, or None."""
+        if self.path is None or name not in self.origins or name in _CUSTOMARY:
+            return None
+        level, module, own_name = self.origins[name]
+        path = package_file(self.path, level, module)
+        other = read_module(path) if path is not None else None
+        if other is None:
+            return None
+        if own_name in other.functions:
+            return other.functions[own_name], other
+        if len(other.assigned.get(own_name, ())) == 1:
+            return other.assigned[own_name][0], other
+        return other.elsewhere(own_name) if path != self.path else None
+
     def is_framework(self, full_name):
         """Whether the name comes out of TensorFlow, Keras or NumPy."""
-        return full_name.split(".")[0] in FRAMEWORKS
+        return full_name.split(".")[0] in FRAMEWORKS + ("tf", "K", "np")
 
     def method_table(self, name):
         """``{method: (function, class name)}`` of a class of this file, its bases in this file included."""
@@ -179,6 +198,36 @@ class Module:
                 return True
         hooks = {"_resource_apply_dense", "get_updates"} | ({"update_step"} if self.classes[name].enclosing else set())
         return bool(hooks & set(self.method_table(name)))
+
+
+def package_file(path, level, module):
+    """The file of `module` as the file `path` would import it, if it belongs to the same package; else None."""
+    folder = os.path.dirname(os.path.abspath(path))
+    parts = module.split(".") if module else []
+    if level:
+        for _ in range(level - 1):
+            folder = os.path.dirname(folder)
+    else:
+        top = folder
+        while os.path.exists(os.path.join(top, "__init__.py")):
+            top = os.path.dirname(top)
+        if top != folder and os.path.relpath(folder, top).split(os.sep)[0] != parts[0]:
+            return None
+        folder = top
+    for found in (os.path.join(folder, *parts) + ".py", os.path.join(folder, *(parts + ["__init__.py"]))):
+        if parts and os.path.isfile(found) or found.endswith("__init__.py") and os.path.isfile(found):
+            return found
+    return None
+
+
+@functools.lru_cache(maxsize=64)
+def read_module(path):
+    """The `Module` of a file that is only read, or None where it can't be."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return Module(stream.read(), path)
+    except (OSError, SyntaxError, UnicodeDecodeError):
+        return None
 
 
 def _comments(text):

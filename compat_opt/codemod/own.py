@@ -43,7 +43,7 @@ class Own(Following):
         if method is not None:
             function, class_name, module = method
             if any(dotted(d) == "property" for d in function.decorator_list):
-                return self.follow(function, {}, module, class_name)
+                return self.follow(function, {}, module, class_name, node)
             return Value(FUNCTION, data=(function, (module, class_name)))
         if name in ("learning_rate", "lr", "_learning_rate", "_lr"):
             return self.model.hyper_value("learning_rate", node)
@@ -122,7 +122,7 @@ class Own(Following):
         method = self.model.method(name, after=owner.data)
         if method is not None:
             function, class_name, module = method
-            return self.follow(function, self.arguments(function, node), module, class_name)
+            return self.follow(function, self.arguments(function, node), module, class_name, node)
         if name == "_prepare_local":
             self.state.data["by place"].data["lr_t"] = self.model.hyper_value("learning_rate", node)
             return NONE

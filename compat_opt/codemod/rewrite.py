@@ -17,12 +17,13 @@ Migration = collections.namedtuple("Migration", "text classes fixes")
 _NAMES = ("Hyper", "Shared", "Slot", "UpdateRule", "checks", "compile_rule")
 
 
-def migrate_text(text, only=None):
+def migrate_text(text, only=None, path=None):
     """Migrate the source of one file.
 
     Args:
         text: the source.
         only: the name of the one class to be migrated; then nothing else is changed.
+        path: where it lies, so that functions of its package's other files are found.
 
     Returns:
         A `Migration`. Its text is `text` itself where nothing was to be done.
@@ -30,7 +31,7 @@ def migrate_text(text, only=None):
     Raises:
         SyntaxError: `text` is no Python.
     """
-    module = Module(text)
+    module = Module(text, path)
     results = [migrate_class(module, name) for name in optimizer_classes(module) if only in (None, name)]
     results = [_with_calls_noted(module, result) for result in _without_bases_of_others(module, results)]
     converted = [result for result in results if result.text]

@@ -33,7 +33,7 @@ REASONS = {
     "KeepsPythonState": ("the Python attribute self.calls", "self.calls = 1"),
     "Wrapped": ("does not hand on", "class Wrapped"),
     "ChangesGradients": ("tf.sign()", "tf.sign(g)"),
-    "CallsUnknown": ("magic is not in the table", "magic(grad)"),
+    "CallsUnknown": ("magic comes from a module that is not known", "magic(grad)"),
     "UsesRandom": ("normal is not in the table", "tf.random.normal"),
     "ReadsAfterUpdate": ("the order in which they run is open", "0.1 * m"),
     "OtherShape": ("a shape of its own", "shape=[var.shape[0]]"),
