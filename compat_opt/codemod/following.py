@@ -260,17 +260,40 @@ class Following(Branches):
         raise Refused("moving_average_update is not understood", node)
 
     def _call_ResourceScatterUpdate(self, node):
-        parts = {k.arg: k.value for k in node.keywords}
-        if len(node.args) < 3 and "resource" not in parts:
-            raise Refused("the arguments of this scatter are not understood", node)
-        if len(node.args) == 3:
-            parts.update(zip(("resource", "indices", "updates"), node.args))
-        handle = self.value(parts["resource"])
+        parts = self._by_name(("resource", "indices", "updates"), node)
         how = {"Update": "scatter_update", "Add": "scatter_add", "Sub": "scatter_sub"}
         name = dotted(node.func).split(".")[-1].replace("_", "").lower()
         found = [kind for end, kind in how.items() if name.endswith(end.lower())]
-        self.scattered(found[0], handle, self.value(parts["updates"]), node)
+        self.scattered(found[0], parts["resource"], parts["updates"], node)
         return EFFECT
+
+    def _by_name(self, names, node):
+        """The values of a call's arguments by name; ``**`` of a dict that is written out counts."""
+        found = {name: self.value(argument) for name, argument in zip(names, node.args)}
+        for keyword in node.keywords:
+            value = self.value(keyword.value)
+            if keyword.arg is not None:
+                found[keyword.arg] = value
+            elif value.kind == DICT:
+                found.update(value.data)
+        if not set(names) <= set(found):
+            raise Refused("the arguments of this call are not understood", node)
+        return found
+
+    def _call_AssignVariableOp(self, node):
+        parts = self._by_name(("resource", "value"), node)
+        self.assign(parts["resource"], self.read(parts["value"], node), node)
+        return EFFECT
+
+    _call_assign_variable_op = _call_AssignVariableOp
+
+    def _call_AssignAddVariableOp(self, node):
+        parts = self._by_name(("resource", "value"), node)
+        how = "assign_sub" if "sub" in dotted(node.func).split(".")[-1].lower() else "assign_add"
+        self.assigned(how, parts["resource"], self.read(parts["value"], node), node)
+        return EFFECT
+
+    _call_assign_add_variable_op = _call_AssignSubVariableOp = _call_assign_sub_variable_op = _call_AssignAddVariableOp
 
     _call_ResourceScatterAdd = _call_ResourceScatterSub = _call_ResourceScatterUpdate
     _call_resource_scatter_add = _call_resource_scatter_update = _call_ResourceScatterUpdate

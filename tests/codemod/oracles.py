@@ -139,3 +139,11 @@ def scheduled(var, grads, learning_rate=0.1, shrink=0.9):
     for t, g in enumerate(grads, 1):
         var = var - learning_rate * shrink**t * g
         yield var
+
+
+def raw_operations(var, grads, learning_rate=0.1, keep=0.5):
+    m = np.zeros_like(var)
+    for g in grads:
+        m = keep * m + g
+        var = var - learning_rate * m
+        yield var

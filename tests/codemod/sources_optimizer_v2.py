@@ -328,3 +328,31 @@ class CornerValues(tf.keras.optimizers.Optimizer):
         slots = slots + 1.0
         anchor_t = anchor.assign(anchor + self._get_hyper("pull") * (handle - anchor))
         return handle.assign(handle - self._decayed_lr(handle.dtype) * (grad / slots + kept * (handle - anchor_t)))
+
+
+class RawOperations(tf.keras.optimizers.Optimizer):
+    """Assigns by raw operations, with arguments in dicts."""
+
+    def __init__(self, learning_rate=0.1, keep=0.5, name="RawOperations", **kwargs):
+        super().__init__(name, **kwargs)
+        self._set_hyper("learning_rate", learning_rate)
+        self._set_hyper("keep", keep)
+
+    def _create_slots(self, var_list):
+        for var in var_list:
+            self.add_slot(var, "m")
+
+    def _resource_apply_dense(self, grad, var):
+        m = self.get_slot(var, "m")
+        arguments = {"resource": m.handle, "value": self._get_hyper("keep", var.dtype) * m + grad}
+        tf.raw_ops.AssignVariableOp(**arguments)
+        lr = self._get_hyper("learning_rate", var.dtype)
+        return tf.raw_ops.AssignSubVariableOp(resource=var.handle, value=lr * m)
+
+    def _resource_apply_sparse(self, grad, var, indices):
+        m = self.get_slot(var, "m")
+        tf.raw_ops.AssignVariableOp(resource=m.handle, value=self._get_hyper("keep", var.dtype) * m)
+        arguments = {"resource": m.handle, "indices": indices, "updates": grad}
+        tf.raw_ops.ResourceScatterAdd(**arguments)
+        lr = self._get_hyper("learning_rate", var.dtype)
+        return tf.raw_ops.AssignAddVariableOp(resource=var.handle, value=-lr * m)
