@@ -107,7 +107,8 @@ class Branches(Handles):
     def _left_out(self, refused, node):
         """A branch that no default leads to and that is not understood: the rule raises there, and says so."""
         frame, where = self.frame, refused.line or node.lineno
-        self.model.note(refused_at(where), "this branch is not understood (%s): the rule raises there" % refused.reason)
+        where = self.place(refused_at(where)) if frame is self.frame else refused_at(where)
+        self.model.note(where, "this branch is not understood (%s): the rule raises there" % refused.reason)
         self.out = [Line(None, None, STATIC, text='raise NotImplementedError("not migrated: %s")' % refused.reason.replace('"', "'"))]
         self.frame = frame
         return None

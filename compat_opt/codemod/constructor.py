@@ -4,12 +4,13 @@ import ast
 
 from compat_opt.codemod.beneath import sets_beneath, wrapped
 from compat_opt.codemod.execute import Executor
+from compat_opt.codemod.following import is_own
 from compat_opt.codemod.handles import Frame
 from compat_opt.codemod.model import ENGINE_ARGUMENTS, folded
 from compat_opt.codemod.own import SHARED
 from compat_opt.codemod.syntax import NotLiteral, dotted, expression, is_literal, literal, names_in, write
 from compat_opt.codemod.values import (
-    COMPUTED, DICT, FUNCTION, LIST, NONE, SCALAR, SELF, STATIC, UNKNOWN, Refused, Value,
+    COMPUTED, DICT, FUNCTION, LIST, NONE, SCALAR, SELF, STATIC, UNKNOWN, Refused, Value, unknown,
 )  # fmt: skip
 
 _CHECKS = {
@@ -53,11 +54,17 @@ class Declaring(Executor):
 
     def spoil(self, statement, refused):
         """Remember why attributes and names that this statement sets are not known."""
+        names = [n.id for n in ast.walk(statement) if isinstance(n, ast.Name)]
+        read = [self.frame.env[name] for name in names if name in self.frame.env]
+        read += [self.model.attributes[n.attr] for n in ast.walk(statement) if is_own(n) and n.attr in self.model.attributes]
         for node in ast.walk(statement):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node.value) == "self":
-                self.model.attributes[node.attr] = Value(UNKNOWN, data="self.%s: %s" % (node.attr, refused.reason))
+                self.model.attributes[node.attr] = unknown("self.%s: %s" % (node.attr, refused.reason), *read)
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                self.frame.env[node.id] = Value(UNKNOWN, data="%s: %s" % (node.id, refused.reason))
+                self.frame.env[node.id] = unknown("%s: %s" % (node.id, refused.reason), *read)
+
+    def _read(self, name):
+        pass  # before the update
 
     def local(self, name, value):
         """Names are remembered; nothing is written down here."""
@@ -73,6 +80,8 @@ class Declaring(Executor):
             raise Refused("an attribute of another object is set", node)
         if isinstance(value.data, list) and value.kind == LIST:
             value = Value(LIST, data=list(value.data))
+        if isinstance(getattr(node, "value", None), ast.Call) and (dotted(node.value.func) or "").lower().endswith("variable"):
+            self.model.variables.add(target.attr)
         self.model.attributes[target.attr] = value
 
 
@@ -292,11 +301,12 @@ def _gives_number(node):
 def _either(test, first, second):
     """What an attribute is after an if that sets it on one side or both."""
     if first is None or second is None or first is second or first.same(second):
-        return first or second
+        found = first or second
+        return unknown(found.data, test, found) if found.kind == UNKNOWN and found.data != SHARED else found
     if first.kind == STATIC and second.kind == STATIC and is_literal(first.node) and is_literal(second.node):
         if (literal(first.node), literal(second.node)) == (True, False):
             return test
         if (literal(first.node), literal(second.node)) == (False, True):
             return Value(test.kind, expression("not A", A=test.node))
         return Value(STATIC, ast.IfExp(test.node, first.node, second.node))
-    return Value(UNKNOWN, data="it depends on a condition in the constructor")
+    return unknown("it depends on a condition in the constructor", test, first, second)

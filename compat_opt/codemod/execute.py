@@ -3,11 +3,12 @@
 import ast
 
 from compat_opt.codemod.branches import ends_in_return
+from compat_opt.codemod.following import is_own
 from compat_opt.codemod.handles import TAKEN, Frame, is_atom
 from compat_opt.codemod.own import Own
 from compat_opt.codemod.program import Line
 from compat_opt.codemod.syntax import dotted, is_literal, literal
-from compat_opt.codemod.values import COMPUTED, DICT, FUNCTION, LIST, NONE, NOTHING, STATIC, Refused, Value
+from compat_opt.codemod.values import COMPUTED, DICT, FUNCTION, LIST, NONE, NOTHING, STATIC, UNKNOWN, Refused, Value
 
 _TOOL_COMMENTS = ("# pylint", "# type:", "# pytype", "# noqa", "# fmt", "# pragma")
 
@@ -106,9 +107,18 @@ class Executor(Own):
             if isinstance(target, ast.Name):
                 self.target = target.id
                 self.hint = (node.value, target.id)
-            value = self.value(node.value)
+            value = self._value_or_unknown(node)
             self.bind(target, value, node)
             self.target = self.hint = None
+
+    def _value_or_unknown(self, node):
+        """The value of an assignment to a name; what calls nothing and is not understood may go unread."""
+        try:
+            return self.value(node.value)
+        except Refused as refused:
+            if not isinstance(node.targets[0], ast.Name) or any(isinstance(n, ast.Call) for n in ast.walk(node.value)):
+                raise
+            return Value(UNKNOWN, data=refused.reason)
 
     def _do_AnnAssign(self, node):
         if node.value is not None:
@@ -128,6 +138,8 @@ class Executor(Own):
         if dotted(node.target) in ("self.updates",):
             self.value(node.value)
             return
+        if is_own(node.target):
+            raise Refused("the update keeps state in the Python attribute self.%s" % node.target.attr, node)
         raise Refused("this augmented assignment is not understood", node)
 
     def bind(self, target, value, node):
@@ -159,10 +171,14 @@ class Executor(Own):
         return self.emit(name, value)
 
     def bind_attribute(self, target, value, node):
-        """``self.x = ...`` inside the update: only what the old base class keeps anyway."""
+        """``self.x = ...`` inside the update: what the old base class keeps anyway, or what the update never reads."""
         if dotted(target) in ("self.updates", "self.weights", "self._weights"):
             return
-        raise Refused("the update keeps state in the Python attribute %s" % (dotted(target) or "of an object"), node)
+        name = target.attr if is_own(target) else None
+        if name is None or name in self.model.attributes_read:
+            raise Refused("the update keeps state in the Python attribute %s" % (dotted(target) or "of an object"), node)
+        self.model.attributes_set[name] = node
+        self.model.note(self.place(node), "the update also sets self.%s, which the rule does not" % name)
 
     def bind_entry(self, target, value, node):
         """``d[key] = value``."""

@@ -15,6 +15,11 @@ from compat_opt.codemod.values import (
 )  # fmt: skip
 
 
+def is_own(node):
+    """Whether a node is ``self.x``."""
+    return isinstance(node, ast.Attribute) and dotted(node.value) == "self"
+
+
 class Following(Branches):
     """Follows calls into the code that they call."""
 
@@ -85,6 +90,7 @@ class Following(Branches):
             raise Refused("a generator", function)
         frame = Frame(dict(env or {}), module, class_name, self.frame, self.frame.depth + 1)
         frame.env.update(given)
+        frame.called_at = self.place(node) if node is not None else self.frame.called_at
         if class_name is not None:
             frame.env["self"] = Value(SELF)
         try:
@@ -94,6 +100,10 @@ class Following(Branches):
                 refused.line = node.lineno  # the line of another file says nothing here
             raise
         return NONE if result is None else result
+
+    def place(self, node):
+        """`node`, or the call in the class's own file that has led to it."""
+        return node if self.module is self.model.module else self.frame.called_at or node
 
     def in_module(self, module, node):
         """The value of an expression that stands at the top of another file."""
@@ -244,9 +254,13 @@ class Following(Branches):
                 return EFFECT
             handle = self.value(node.args[0])
             if handle.kind == SCALAR and isinstance(handle.data, tuple):
+                given = self.computed(node.args[1])
                 if how != "assign":
-                    raise Refused("a variable of the optimizer is added to", node)
-                return self.assign_shared(handle, self.computed(node.args[1]), node)
+                    given = self.binary(ast.Add() if how == "assign_add" else ast.Sub(), handle, given, node)
+                return self.assign_shared(handle, given, node)
+            if handle.kind in (SCALAR, STATIC) and self._is_variable(node.args[0]):
+                self.model.moved[self.model.spec_of(handle).key] = node
+                return EFFECT
             value = node.args[1] if len(node.args) > 1 else node.keywords[0].value
             return self.assigned(how, handle, self.computed(value), node)
 
@@ -266,6 +280,10 @@ class Following(Branches):
         found = [kind for end, kind in how.items() if name.endswith(end.lower())]
         self.scattered(found[0], parts["resource"], parts["updates"], node)
         return EFFECT
+
+    def _is_variable(self, node):
+        """Whether ``self.x`` is a variable that the constructor gave an argument as its first value."""
+        return is_own(node) and node.attr in self.model.variables and self.model.spec_of(self.value(node)) is not None
 
     def _by_name(self, names, node):
         """The values of a call's arguments by name; ``**`` of a dict that is written out counts."""

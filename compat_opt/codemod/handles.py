@@ -17,6 +17,7 @@ class Frame:
 
     def __init__(self, env, module, class_name=None, outer=None, depth=0):
         self.env, self.module, self.class_name, self.outer, self.depth = env, module, class_name, outer, depth
+        self.called_at = outer.called_at if outer is not None else None
 
     def inner(self):
         """A frame for a comprehension: the same names, and its own."""

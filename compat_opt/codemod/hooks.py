@@ -4,6 +4,7 @@ import ast
 
 from compat_opt.codemod.beneath import refuse_what_reaches_beneath
 from compat_opt.codemod.constructor import Constructor
+from compat_opt.codemod.defaults import settle
 from compat_opt.codemod.execute import Executor
 from compat_opt.codemod.handles import Frame
 from compat_opt.codemod.slots import SlotMaker, bind_loop
@@ -17,6 +18,7 @@ from compat_opt.codemod.values import (
 def declare(model, style):
     """Follow the constructor and what makes the slots."""
     Constructor(model).follow_constructor()
+    settle(model)
     if style == "optimizer_v2":
         SlotMaker(model).follow_slots("_create_slots")
     elif style == "keras":

@@ -111,10 +111,20 @@ def _note_sparse(model, style, executor):
 def _note_declarations(model, executor):
     """Notes about hyperparameters that are not what they were."""
     read = model.read = hypers_read(model, executor)
+    for name, (_, settings) in model.settled_read.items():
+        for key in [key for key, spec in model.hypers.items() if spec.name in settings and spec.name in read]:
+            raise Refused("what the constructor makes of %s for self.%s is not understood" % (key, name), model.node)
+    for key in [key for key in model.moved if model.hypers[key].name in read]:
+        raise Refused("the update changes the variable that %s gives a first value" % key, model.moved[key])
+    unused = [key for key, spec in model.hypers.items() if spec.name not in read and key != "learning_rate"]
+    unused = [key for key in unused if model.hypers[key].name != "weight_decay" or model.engine_decay is None]
+    if len(unused) == 1:
+        model.note(model.hypers[unused[0]], "the constructor's argument %s is not used by the update: it is left out" % unused[0])
+    elif unused:
+        words = "the constructor's arguments %s are not used by the update: they are left out" % ", ".join(unused)
+        model.note(model.hypers[unused[0]], words)
     for key, spec in model.hypers.items():
         if spec.name not in read:
-            if key not in ("learning_rate",) and not (spec.name == "weight_decay" and model.engine_decay is not None):
-                model.note(spec, "the constructor's argument %s is not used by the update: it is left out" % key)
             continue
         if spec.name != key and key.lstrip("_") != spec.name:
             model.note(spec, "the constructor's argument %s is called %s here" % (key, spec.name))

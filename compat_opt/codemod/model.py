@@ -58,6 +58,7 @@ class ClassModel:
         self.module, self.name = module, name
         self.node = module.classes[name].node
         chain, self.built_in = module.lineage(name)
+        self._base_module = base_module
         self.methods = []
         for owner in chain:
             self._add_methods(module, owner)
@@ -74,6 +75,12 @@ class ClassModel:
         self.beneath, self.reaches, self.shares_steps = find_beneath(module, name), None, False
         self.hook_comments = []
         self.shared, self.shared_new, self.read = {}, {}, set()
+        self.settled, self.settled_read = {}, {}
+        self.attributes_read, self.attributes_set, self.moved, self.variables = set(), {}, {}, set()
+
+    def fresh(self):
+        """The same class before anything of it has been followed."""
+        return ClassModel(self.module, self.name, self._base_module, self.forced_static)
 
     def _add_methods(self, module, owner):
         body = module.classes[owner].node.body

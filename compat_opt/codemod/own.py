@@ -2,7 +2,7 @@
 
 from compat_opt.codemod.beneath import HOOKS
 from compat_opt.codemod.following import Following
-from compat_opt.codemod.syntax import dotted, expression, is_literal, literal
+from compat_opt.codemod.syntax import dotted, expression, is_literal, literal, write
 from compat_opt.codemod.values import (
     DICT, EFFECT, FUNCTION, HANDLE, INDEX, LIST, NONE, PLACE, SCALAR, STATIC, UNKNOWN, Refused, Value, named,
     static,
@@ -28,6 +28,7 @@ class Own(Following):
         """``self.name``."""
         if name in _OWN:
             return Value(FUNCTION, data=(_OWN[name], name))
+        self._read(name)
         if name == "iterations":
             return named(SCALAR, "hyper.step - 1")
         if name in ("_use_locking", "_distribution_strategy", "_HAS_AGGREGATE_GRAD"):
@@ -35,6 +36,8 @@ class Own(Following):
         if name in ("updates", "weights", "_weights"):
             return Value(LIST, data=[])
         found = self.model.attribute(name, node)
+        if found is not None and found.kind == UNKNOWN and found.data != SHARED:
+            found = self._settled(name, node) or found
         if found is not None and found.kind == UNKNOWN and found.data == SHARED:
             return self.shared_value(name, found, node)
         if found is not None:
@@ -59,10 +62,27 @@ class Own(Following):
             return Value(DICT, data={"by place": Value(INDEX)})
         raise Refused("self.%s is set nowhere that is understood" % name, node)
 
+    def _settled(self, name, node):
+        """The value of an attribute that is as with the constructor's defaults, with a note; None for any other."""
+        if name not in self.model.settled:
+            return None
+        found, settings = self.model.settled_read[name] = self.model.settled[name]
+        keys = sorted(key for key, spec in self.model.hypers.items() if spec.name in settings)
+        text = {DICT: "{}", LIST: "[]"}.get(found.kind) or ("None" if found is NONE else write(found.node))
+        whose = "the defaults of %s, which are left out" % ", ".join(keys) if keys else "the constructor's defaults"
+        self.model.note(self.place(node), "self.%s is %s here, as with %s" % (name, text, whose))
+        return found
+
+    def _read(self, name):
+        """Note that the update reads ``self.name``."""
+        if name in self.model.attributes_set:
+            raise Refused("the update keeps state in the Python attribute self.%s" % name, self.model.attributes_set[name])
+        self.model.attributes_read.add(name)
+
     def shared_value(self, name, found, node):
         """A scalar that is kept once per optimizer."""
         if name in self.model.shared_new:
-            raise Refused("%s is read after its update" % name, node)
+            return Value(UNKNOWN, data="%s is read after its update" % name)
         key = self.model.declare_shared(name, literal(found.node))
         return Value(SCALAR, expression("shared." + key), ("shared", name))
 

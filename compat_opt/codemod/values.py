@@ -82,6 +82,23 @@ def widest(*values):
     return max(kinds, key=COMPUTED.index) if kinds else STATIC
 
 
+def settings_in(node):
+    """Names of the hyperparameters, static or not, that a node of the rule's language reads."""
+    return hypers_in(node) | {
+        n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "self"
+    }
+
+
+def unknown(reason, *values):
+    """A value that is not known, and the hyperparameters that it is made of."""
+    nodes = [value.node for value in values if value is not None and value.node is not None]
+    for value in values:
+        if value is not None and value.kind in (LIST, DICT) and isinstance(value.data, (list, dict)):
+            inner = value.data.values() if value.kind == DICT else value.data
+            nodes += [v.node for v in inner if v.node is not None]
+    return Value(UNKNOWN, ast.Tuple(nodes, ast.Load()), reason)
+
+
 def hypers_in(node):
     """Names of the hyperparameters, not static, that a node of the rule's language reads."""
     return {

@@ -147,3 +147,9 @@ def raw_operations(var, grads, learning_rate=0.1, keep=0.5):
         m = keep * m + g
         var = var - learning_rate * m
         yield var
+
+
+def at_its_defaults(var, grads, learning_rate=0.1, scale=2.0):
+    for g in grads:
+        var = var - learning_rate * scale * g
+        yield var

@@ -356,3 +356,29 @@ class RawOperations(tf.keras.optimizers.Optimizer):
         tf.raw_ops.ResourceScatterAdd(**arguments)
         lr = self._get_hyper("learning_rate", var.dtype)
         return tf.raw_ops.AssignAddVariableOp(resource=var.handle, value=-lr * m)
+
+
+class AtItsDefaults(tf.keras.optimizers.Optimizer):
+    """Its constructor makes more of its arguments than is understood."""
+
+    def __init__(self, learning_rate=0.1, scale=2.0, rates=None, total=0, warm=False, start=0, name="D", **kwargs):
+        super().__init__(name, **kwargs)
+        self._set_hyper("learning_rate", learning_rate)
+        self.scale = scale
+        self.warm = warm
+        self.rates = rates or {}
+        if rates is not None:
+            self.rates = {name: 2.0 * rate for name, rate in rates.items()}
+        if (warm or rates) and total <= 1:
+            self.warm = False
+        self.count = tf.Variable(start, dtype="int64")
+
+    def _resource_apply_dense(self, grad, var):
+        rate = self._decayed_lr(var.dtype)
+        if self.warm:
+            rate = rate / tf.cast(self.count, var.dtype)
+        if var.name in self.rates.keys():
+            rate = rate * self.rates[var.name]
+        counted = tf.compat.v1.assign_add(self.count, 1)
+        self.last_rate = rate
+        return tf.group(counted, var.assign_sub(rate * self.scale * grad))

@@ -9,7 +9,7 @@ from somewhere import magic
 
 class KeepsPythonState(tf.keras.optimizers.Optimizer):
     def _resource_apply_dense(self, grad, var):
-        self.calls = 1
+        self.calls = self.calls + 1
         return var.assign_sub(grad)
 
 
@@ -90,3 +90,43 @@ class Delegates(tf.keras.optimizers.Optimizer):
 
     def _resource_apply_dense(self, grad, var):
         return self._optimizer._resource_apply_dense(grad, var)
+
+
+class CountsInPython(tf.keras.optimizers.Optimizer):
+    def __init__(self, name="CountsInPython", **kwargs):
+        super().__init__(name, **kwargs)
+        self.calls = 0
+
+    def _resource_apply_dense(self, grad, var):
+        self.calls = self.calls + 1
+        return var.assign_sub(grad)
+
+
+class AddsInPython(CountsInPython):
+    def _resource_apply_dense(self, grad, var):
+        self.calls += 1
+        return var.assign_sub(grad / self.calls)
+
+
+class SettledAndRead(tf.keras.optimizers.Optimizer):
+    def __init__(self, total=0, warm=False, names=None, name="SettledAndRead", **kwargs):
+        super().__init__(name, **kwargs)
+        self.total = total
+        self.warm = warm
+        if names or total > 1:
+            self.warm = False
+
+    def _resource_apply_dense(self, grad, var):
+        if self.warm:
+            grad = 2.0 * grad
+        return var.assign_sub(grad / (1.0 + self.total))
+
+
+class MovesItsStart(tf.keras.optimizers.Optimizer):
+    def __init__(self, start=1.0, name="MovesItsStart", **kwargs):
+        super().__init__(name, **kwargs)
+        self.start = tf.Variable(start)
+
+    def _resource_apply_dense(self, grad, var):
+        tf.compat.v1.assign_add(self.start, 1.0)
+        return var.assign_sub(grad / self.start)

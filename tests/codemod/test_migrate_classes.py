@@ -25,12 +25,21 @@ NOTES = {
     "Decayed": ["weight_decay is called decay_in_update"],
     "ClippedAdam": ["exclude is not used", "exclude_from_weight_decay(var_names=[...])"],
     "LazyMomentum": ['sparse="lazy"'],
+    "AtItsDefaults": [
+        "arguments rates, total, warm, start are not used",
+        "self.warm is False here, as with the defaults of rates, total, warm", "self.rates is {} here",
+        "the update also sets self.last_rate",
+    ],
     "HalfSparse": ["rows that the gradient does not have are updated in part"],
 }
 
 #: Why each is refused; the line is that of the words in the source.
 REASONS = {
-    "KeepsPythonState": ("the Python attribute self.calls", "self.calls = 1"),
+    "KeepsPythonState": ("self.calls is set nowhere", "self.calls + 1"),
+    "CountsInPython": ("the Python attribute self.calls", "self.calls = self.calls + 1"),
+    "AddsInPython": ("the Python attribute self.calls", "self.calls += 1"),
+    "SettledAndRead": ("what the constructor makes of total for self.warm is not understood", "class SettledAndRead"),
+    "MovesItsStart": ("changes the variable that start gives a first value", "assign_add"),
     "Wrapped": ("does not hand on", "class Wrapped"),
     "ChangesGradients": ("tf.sign()", "tf.sign(g)"),
     "CallsUnknown": ("magic comes from a module that is not known", "magic(grad)"),
