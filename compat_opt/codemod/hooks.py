@@ -98,11 +98,22 @@ def follow_around(model, executor):
     Raises:
         Refused: it does something else.
     """
+    _refuse_other_optimizers(model)
     for name in _AROUND + ("apply_gradients",):
         method = model.method(name)
         if method is not None and method[2] is model.module:
             for statement in method[0].body:
                 _passes_on(model, executor, name, statement, method[0])
+
+
+def _refuse_other_optimizers(model):
+    """Refuse a class that divides the gradients among optimizers."""
+    for call in ast.walk(model.node):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "apply_gradients":
+            owner = call.func.value
+            if dotted(owner) != "self" and not (isinstance(owner, ast.Call) and dotted(owner.func) == "super"):
+                reason = "it hands gradients to other optimizers; a Group with rule= gives variables another rule"
+                raise Refused(reason, call)
 
 
 def _passes_on(model, executor, name, statement, function):

@@ -130,3 +130,13 @@ class MovesItsStart(tf.keras.optimizers.Optimizer):
     def _resource_apply_dense(self, grad, var):
         tf.compat.v1.assign_add(self.start, 1.0)
         return var.assign_sub(grad / self.start)
+
+
+class Divides(tf.keras.optimizers.Optimizer):
+    def __init__(self, optimizers, name="Divides", **kwargs):
+        super().__init__(name, **kwargs)
+        self.optimizers = optimizers
+
+    def apply_gradients(self, grads_and_vars, name=None, **kwargs):
+        pairs = list(grads_and_vars)
+        return tf.group([optimizer.apply_gradients(pairs) for optimizer in self.optimizers])

@@ -49,6 +49,7 @@ REASONS = {
     "LooksAtNames": ("membership", '"bias" in var.name'),
     "DoesNothing": ("never assigned", "class DoesNothing"),
     "Loops": ("For statement", "for _ in range(3)"),
+    "Divides": ("a Group with rule= gives", "optimizer.apply_gradients(pairs)"),
     "WithoutUpdate": ("no _resource_apply_dense", "class WithoutUpdate"),
     "Delegates": ("", "class Delegates"),
 }
