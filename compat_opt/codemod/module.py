@@ -194,6 +194,8 @@ class Module:
                     return True
                 continue
             last = (self.full_name(base) or text).split(".")[-1]
+            if "Schedule" in last:
+                continue  # tf.keras.optimizers.schedules has no optimizers
             if "Optimizer" in last or "optimizer" in text or last in BUILT_IN:
                 return True
         hooks = {"_resource_apply_dense", "get_updates"} | ({"update_step"} if self.classes[name].enclosing else set())

@@ -19,6 +19,8 @@ NOTHING_TO_DO = {
     "    def update(self, grad, var, slots, hyper, ops):\n        return var - hyper.lr2 * grad, {}\n",
     "windows lines": "import os\r\n\r\nprint(os.name)\r\n",
     "an optimizer that is called": "import tensorflow as tf\nopt = tf.keras.optimizers.Adam(learning_rate=0.1)\n",
+    "a schedule": "import tensorflow as tf\n\n\nclass WarmUp(tf.keras.optimizers.schedules.LearningRateSchedule):\n"
+    "    def __call__(self, step):\n        return 0.1 / (step + 1)\n",
     "lr of something else": "schedule = Schedule(lr=0.1)\nprint(trainer.lr)\n",
 }
 
