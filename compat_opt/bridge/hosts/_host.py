@@ -9,7 +9,7 @@ import tensorflow as tf
 from compat_opt.adapters.optimizer import VariableList
 from compat_opt.bridge.frameworks import keras_of
 from compat_opt.bridge.legacy_code import legacy_code
-from compat_opt.bridge.schedules import for_legacy
+from compat_opt.bridge.given import for_legacy
 from compat_opt.errors import ArgumentError, HyperError, StateError, UnsupportedError, closest
 
 do_not_convert = tf.autograph.experimental.do_not_convert
@@ -29,12 +29,16 @@ class Host:
 
     def __init__(self, *args, **kwargs):
         cls = type(self)
-        args = [for_legacy(value, cls.target) for value in args]
-        kwargs = {name: for_legacy(value, cls.target) for name, value in kwargs.items()}
+        args = [cls._for_legacy(value) for value in args]
+        kwargs = {name: cls._for_legacy(value) for name, value in kwargs.items()}
         with legacy_code():
             legacy = cls.held_class.prepared(cls.legacy_class)(*args, **kwargs)
         self._start(legacy)
         object.__setattr__(self, "_given", _by_parameter(cls.legacy_class, args, kwargs))
+
+    @classmethod
+    def _for_legacy(cls, value):
+        return for_legacy(value, cls.target, cls.held_class.generation)
 
     def _start(self, legacy):
         held = type(self).held_class(legacy)
@@ -84,7 +88,7 @@ class Host:
 
     def _set_hyper_value(self, name, value):
         held = self._held
-        value = for_legacy(value, type(self).target)
+        value = self._for_legacy(value)
         now = held.hypers().get(name)
         if isinstance(now, tf.Variable):
             if callable(value) and not isinstance(value, tf.Variable):
@@ -120,7 +124,7 @@ class Host:
         if held.rate_name in held.hypers():
             self._set_hyper_value(held.rate_name, value)
         else:
-            setattr(held.optimizer, held.rate_name, for_legacy(value, type(self).target))
+            setattr(held.optimizer, held.rate_name, self._for_legacy(value))
 
     @property
     def lr(self):
