@@ -28,7 +28,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SUPPORT = (("typeguard", "2.13.3"), ("tabulate", "0.9.0"), ("colorama", "0.4.6"), ("gin-config", "0.5.0"), ("py-cpuinfo", "9.0.0"), ("sigfig", "1.3.3"), ("packaging", "23.2"), ("pyyaml", "6.0.2"), ("setuptools", "69.5.1"))
 HOOKS = (
     "_resource_apply_dense _resource_apply_sparse apply_gradients update_step get_updates "
-    "_prepare_local _prepare _create_slots _decayed_lr _compute_gradients"
+    "_prepare_local _prepare _create_slots _decayed_lr _compute_gradients get_gradients"
 ).split()
 
 
@@ -70,11 +70,17 @@ def run(arguments):
             found = json.load(file)
     for row in classes():
         name = name_of(row)
-        if arguments.only and not any(word in name for word in arguments.only):
+        if arguments.only and not is_wanted(name, arguments.only):
             continue
         if name in found["classes"] and not arguments.only:
             continue
         if arguments.plain and row["home"] != home.rpartition(".")[0]:
+            continue
+        if arguments.apart:  # what one class leaves in this process would be seen by the next
+            flags = [flag for flag in ("--plain", "--standalone", "--verbose") if getattr(arguments, flag[2:])]
+            subprocess.call([sys.executable, __file__, "run", arguments.packages, arguments.out, "--only", name] + flags)
+            with open(arguments.out) as file:
+                found = json.load(file)
             continue
         found["classes"][name] = outcome(row, arguments, keras)
         print(name, {k: v for k, v in found["classes"][name].items() if k != "trajectory"}, flush=True)
@@ -82,8 +88,15 @@ def run(arguments):
             json.dump(found, file)
 
 
+def is_wanted(name, words):
+    """Whether words are this name or parts of it; a name of a class is no part of another's."""
+    names = {name_of(row) for row in classes()}
+    return any(word == name or word in name and word not in names for word in words)
+
+
 def name_of(row):
-    return "%s %s %s" % (row["package"], row["version"], row["location"])
+    name = "%s %s %s" % (row["package"], row["version"], row["location"])
+    return name + (" (%s)" % row["written_for"] if row["written_for"] else "")
 
 
 def outcome(row, arguments, keras):
@@ -305,6 +318,7 @@ def main():
     two.add_argument("--plain", action="store_true", help="without the bridge")
     two.add_argument("--standalone", action="store_true", help="with the package keras in place of tf.keras")
     two.add_argument("--only", nargs="*")
+    two.add_argument("--apart", action="store_true", help="each class in a process of its own")
     two.add_argument("--verbose", action="store_true")
     three = commands.add_parser("show")
     three.add_argument("results", nargs="+")

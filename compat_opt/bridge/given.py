@@ -13,8 +13,8 @@ _WRAPPED = {}
 def for_legacy(value, target, generation):
     """`value` as legacy code can use it.
 
-    Its own schedule class for the target's, what a host holds for the host, and the API's own optimizer for a
-    native one of the target's Keras.
+    Its own schedule class for the target's, what a host holds for the host, the API's own optimizer for a native one
+    of the target's Keras; layers of Keras 3, and functions that give variables, give their tf.Variables.
     """
     if "_held" in getattr(value, "__dict__", {}):
         return value._held.optimizer

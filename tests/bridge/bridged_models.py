@@ -38,6 +38,7 @@ def reference(model, x, y, steps, rate=0.1, factor=0.9, frozen=()):
 
     Args:
         rate: the learning rate, or a function that gives that of a step (0 first).
+        frozen: "words" and "bias", where these stay.
     """
     table, kernel, bias = [np.array(w, "float64") for w in model.get_weights()]
     moved = [np.zeros_like(w) for w in (table, kernel, bias)]
@@ -51,7 +52,7 @@ def reference(model, x, y, steps, rate=0.1, factor=0.9, frozen=()):
         moved[0] = np.where(used, factor * moved[0] + rows, moved[0])
         moved[1] = factor * moved[1] + flat.T @ error
         moved[2] = factor * moved[2] + error.sum(0)
-        table = table - rate * np.where(used, moved[0], 0)
+        table = table if "words" in frozen else table - rate * np.where(used, moved[0], 0)
         kernel = kernel - rate * moved[1]
         bias = bias if "bias" in frozen else bias - rate * moved[2]
     return [table, kernel, bias]

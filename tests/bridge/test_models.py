@@ -111,3 +111,24 @@ def test_constraints_of_the_model():
     model.compile(bridge.load(location("momentum_v2.py", "Momentum"))(1.0), tf.keras.losses.MeanSquaredError())
     model.fit(np.ones((4, 2)), -np.ones((4, 1)), epochs=1, verbose=0)
     assert_close(model.get_weights()[0], np.zeros((2, 1)), 1e-6)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["PerLayer", "ByFunction"])
+def test_one_optimizer_per_layer(name, tmp_path):
+    """A wrapper around optimizers for some of the model's layers; the rest of the model stays."""
+    import tensorflow as tf
+
+    model, x, y = model_and_data()
+    momentum, cls = bridge.load(location("momentum_v2.py", "Momentum")), bridge.load(location("wrappers.py", name))
+    head = model.get_layer("head")
+    given = head if name == "PerLayer" else lambda: head.trainable_variables
+    model.compile(cls([(momentum(0.1), given)]), tf.keras.losses.MeanSquaredError())
+    expected = reference(model, x, y, 5, frozen=("words",))
+    fit(model, x, y, 3)
+    if name == "PerLayer":
+        path = os.path.join(str(tmp_path), "model.keras")
+        model.save(path)
+        model = tf.keras.models.load_model(path)
+    fit(model, x, y, 2)
+    assert_weights(model, expected)

@@ -10,6 +10,7 @@ from compat_opt.adapters.optimizer import VariableList
 from compat_opt.bridge.frameworks import keras_of
 from compat_opt.bridge.legacy_code import legacy_code
 from compat_opt.bridge.given import for_legacy
+from compat_opt.bridge.held._held import is_optimizer
 from compat_opt.errors import ArgumentError, HyperError, StateError, UnsupportedError, closest
 
 do_not_convert = tf.autograph.experimental.do_not_convert
@@ -29,12 +30,18 @@ class Host:
 
     def __init__(self, *args, **kwargs):
         cls = type(self)
+        names = cls._names_in(list(args) + list(kwargs.values()))
         args = [cls._for_legacy(value) for value in args]
         kwargs = {name: cls._for_legacy(value) for name, value in kwargs.items()}
-        with legacy_code():
+        with legacy_code(), names:
             legacy = cls.held_class.prepared(cls.legacy_class)(*args, **kwargs)
         self._start(legacy)
         object.__setattr__(self, "_given", _by_parameter(cls.legacy_class, args, kwargs))
+
+    @classmethod
+    def _names_in(cls, values):
+        """A context in which the variables of layers among constructor arguments have the names of `_names`."""
+        return contextlib.ExitStack()
 
     @classmethod
     def _for_legacy(cls, value):
@@ -49,7 +56,7 @@ class Host:
     def get_config(self):
         """The legacy optimizer's own config, and constructor arguments that it leaves out."""
         config = dict(self.__dict__.get("_given", {}), **self._held.optimizer.get_config())
-        return {name: value.item() if isinstance(value, np.generic) else value for name, value in config.items()}
+        return {name: _encoded(value) for name, value in config.items()}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -335,6 +342,17 @@ def _is_plain(value):
 
 def _is_schedule(value):
     return callable(value) and not isinstance(value, tf.Variable) and not tf.is_tensor(value)
+
+
+def _encoded(value):
+    """A config value without NumPy scalars and legacy optimizers, which today's Keras can't write."""
+    if isinstance(value, dict):
+        return {name: _encoded(inner) for name, inner in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_encoded(inner) for inner in value)
+    if is_optimizer(value):
+        return {"class_name": type(value).__name__, "config": _encoded(value.get_config())}
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _decoded(value, target):
