@@ -1,12 +1,14 @@
 """One table: public legacy optimizers, unmodified, on the bridge. Their packages are no part of this project.
 
-    python ci/bridge_table.py fetch PACKAGES              install the packages, each into a folder of its own
-    python ci/bridge_table.py run PACKAGES home.json      in an old TensorFlow: the classes by themselves
-    python ci/bridge_table.py run PACKAGES new.json       in TensorFlow 2.15 or 2.21: on the bridge
+    python ci/bridge_table.py fetch PACKAGES                      install the packages, each into a folder of its own
+    python ci/bridge_table.py run PACKAGES home.json --plain      in an old TensorFlow: the classes by themselves
+    python ci/bridge_table.py run PACKAGES home.json --plain --standalone    with the package keras 2.3
+    python ci/bridge_table.py run PACKAGES new.json               in TensorFlow 2.15 or 2.21: on the bridge
     python ci/bridge_table.py show new.json ... --home home.json ...
 
-ci/bridge_classes.tsv lists the classes. `run` makes five steps of two models from fixed weights; what the
-default optimizer API of the environment takes without the bridge is run without it where --plain is given.
+ci/bridge_classes.tsv lists the classes, and the TensorFlow or Keras on which each trains by itself (`home`). `run`
+makes five steps of two models from fixed weights; it goes on where it was stopped. A package for one version of
+Python only needs a second `fetch` with an --installer for that version.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import csv
 import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,10 +25,10 @@ import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 #: What some of the packages import, beside TensorFlow.
-SUPPORT = (("typeguard", "2.13.3"), ("tabulate", "0.9.0"), ("colorama", "0.4.6"), ("gin-config", "0.5.0"), ("py-cpuinfo", "9.0.0"), ("pyyaml", "6.0.2"), ("setuptools", "69.5.1"))
+SUPPORT = (("typeguard", "2.13.3"), ("tabulate", "0.9.0"), ("colorama", "0.4.6"), ("gin-config", "0.5.0"), ("py-cpuinfo", "9.0.0"), ("sigfig", "1.3.3"), ("packaging", "23.2"), ("pyyaml", "6.0.2"), ("setuptools", "69.5.1"))
 HOOKS = (
     "_resource_apply_dense _resource_apply_sparse apply_gradients update_step get_updates "
-    "_prepare_local _prepare _create_slots _decayed_lr _compute_gradients"
+    "_prepare_local _prepare _create_slots _decayed_lr _compute_gradients get_gradients"
 ).split()
 
 
@@ -47,6 +50,7 @@ def fetch(arguments):
         if not os.path.isdir(folder):
             command = arguments.installer.split() + ["--no-deps", "--target", folder, "%s==%s" % (package, version)]
             if subprocess.call(command):
+                shutil.rmtree(folder, ignore_errors=True)
                 print("not fetched: %s %s" % (package, version))
 
 
@@ -58,27 +62,44 @@ def run(arguments):
     import tensorflow as tf
 
     sys.path[:0] = [os.path.join(arguments.packages, "%s-%s" % item) for item in SUPPORT]
-    found = {"tensorflow": tf.__version__, "plain": arguments.plain, "classes": {}}
+    keras = importlib.import_module("keras") if arguments.standalone else tf.keras
+    home = "keras %s" % keras.__version__ if arguments.standalone else tf.__version__
+    found = {"tensorflow": home, "plain": arguments.plain, "classes": {}}
     if os.path.exists(arguments.out):
         with open(arguments.out) as file:
             found = json.load(file)
     for row in classes():
         name = name_of(row)
-        if arguments.only and not any(word in name for word in arguments.only):
+        if arguments.only and not is_wanted(name, arguments.only):
             continue
-        if arguments.plain and row["home"] not in (tf.__version__, tf.__version__.rpartition(".")[0]):
+        if name in found["classes"] and not arguments.only:
             continue
-        found["classes"][name] = outcome(row, arguments, tf)
+        if arguments.plain and row["home"] != home.rpartition(".")[0]:
+            continue
+        if arguments.apart:  # what one class leaves in this process would be seen by the next
+            flags = [flag for flag in ("--plain", "--standalone", "--verbose") if getattr(arguments, flag[2:])]
+            subprocess.call([sys.executable, __file__, "run", arguments.packages, arguments.out, "--only", name] + flags)
+            with open(arguments.out) as file:
+                found = json.load(file)
+            continue
+        found["classes"][name] = outcome(row, arguments, keras)
         print(name, {k: v for k, v in found["classes"][name].items() if k != "trajectory"}, flush=True)
         with open(arguments.out, "w") as file:
             json.dump(found, file)
 
 
+def is_wanted(name, words):
+    """Whether words are this name or parts of it; a name of a class is no part of another's."""
+    names = {name_of(row) for row in classes()}
+    return any(word == name or word in name and word not in names for word in words)
+
+
 def name_of(row):
-    return "%s %s %s" % (row["package"], row["version"], row["location"])
+    name = "%s %s %s" % (row["package"], row["version"], row["location"])
+    return name + (" (%s)" % row["written_for"] if row["written_for"] else "")
 
 
-def outcome(row, arguments, tf):
+def outcome(row, arguments, keras):
     """What one class did: for each model a trajectory, the hooks that ran, and whether its state came back."""
     folder = folder_of(row, arguments.packages)
     before, environ = list(sys.path), dict(os.environ)
@@ -90,12 +111,12 @@ def outcome(row, arguments, tf):
         make = maker(row, folder, arguments.plain)
         for kind in ("dense", "embedding"):
             try:
-                result["trajectory"][kind], result[kind] = train(make, kind, tf, result)
+                result["trajectory"][kind], result[kind] = train(make, kind, keras, result)
             except Exception as error:
                 result[kind] = message(error, arguments)
         if not arguments.plain:
             try:
-                result["restored"] = restored(make, tf)
+                result["restored"] = restored(make, keras)
             except Exception as error:
                 result["restored"] = message(error, arguments)
     except Exception as error:
@@ -125,23 +146,25 @@ def message(error, arguments):
 
 
 def maker(row, folder, plain):
-    """A function that makes an optimizer of the class."""
+    """A function that makes an optimizer of the class for a model."""
     import tensorflow as tf
 
     file, _, name = row["location"].partition(":")
     names = {"tf": tf}
     if plain:
-        names["adam"] = getattr(tf.keras.optimizers, "legacy", tf.keras.optimizers).Adam
-        cls = getattr(plain_module(folder, file), name)
+        legacy = getattr(tf.keras.optimizers, "legacy", tf.keras.optimizers)
+        names.update(adam=legacy.Adam, sgd=legacy.SGD)
+        cls = eval(name, vars(plain_module(folder, file)))
     else:
         from compat_opt import bridge
-
-        uncalled = tuple(filter(None, row["uncalled"].split(",")))
         from compat_opt.bridge.frameworks import optimizers_of, target_with
 
-        names["adam"] = optimizers_of(target_with("optimizer_v2")).Adam
-        cls = bridge.load(os.path.join(folder, file) + ":" + name, uncalled=uncalled)
-    return lambda: cls(**eval(row["arguments"] or "{}", names))
+        uncalled = tuple(filter(None, row["uncalled"].split(",")))
+        legacy = optimizers_of(target_with("optimizer_v2"))
+        names.update(adam=legacy.Adam, sgd=legacy.SGD)
+        written_for = row["written_for"] or None
+        cls = bridge.load(os.path.join(folder, file) + ":" + name, uncalled=uncalled, written_for=written_for)
+    return lambda model: cls(**eval(row["arguments"] or "{}", dict(names, model=model)))
 
 
 def plain_module(folder, file):
@@ -160,10 +183,9 @@ def plain_module(folder, file):
         return importlib.import_module(name)
 
 
-def model_of(kind, tf):
+def model_of(kind, keras):
     import numpy as np
 
-    keras = tf.keras
     if kind == "dense":
         given = keras.Input((3,))
         last = keras.layers.Dense(4, activation="tanh", name="hidden")(given)
@@ -185,14 +207,14 @@ def steps(model, x, y, count):
     return trajectory
 
 
-def train(make, kind, tf, result):
+def train(make, kind, keras, result):
     """Five steps: (trajectory, "yes" or what is wrong with it)."""
     import numpy as np
 
-    tf.keras.backend.clear_session()
-    model, x, y = model_of(kind, tf)
+    keras.backend.clear_session()
+    model, x, y = model_of(kind, keras)
     first = [w.tolist() for w in model.get_weights()]
-    model.compile(make(), tf.keras.losses.MeanSquaredError())
+    model.compile(make(model), keras.losses.MeanSquaredError())
     called = set()
 
     def watch(frame, event, argument):
@@ -217,18 +239,18 @@ def is_framework(file):
     return any(name in parts for name in ("tensorflow", "keras", "tf_keras", "compat_opt")) and "packages" not in parts
 
 
-def restored(make, tf):
+def restored(make, keras):
     """Three steps, save, load, two more: against five without a stop."""
     import numpy as np
 
-    tf.keras.backend.clear_session()
-    model, x, y = model_of("embedding", tf)
-    model.compile(make(), tf.keras.losses.MeanSquaredError())
+    keras.backend.clear_session()
+    model, x, y = model_of("embedding", keras)
+    model.compile(make(model), keras.losses.MeanSquaredError())
     steps(model, x, y, 3)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.keras")
         model.save(path)
-        loaded = tf.keras.models.load_model(path)
+        loaded = keras.models.load_model(path)
     apart = max(
         np.max(np.abs(np.subtract(a, b)))
         for a, b in zip(steps(model, x, y, 2)[-1], steps(loaded, x, y, 2)[-1])
@@ -294,7 +316,9 @@ def main():
     two.add_argument("packages")
     two.add_argument("out")
     two.add_argument("--plain", action="store_true", help="without the bridge")
+    two.add_argument("--standalone", action="store_true", help="with the package keras in place of tf.keras")
     two.add_argument("--only", nargs="*")
+    two.add_argument("--apart", action="store_true", help="each class in a process of its own")
     two.add_argument("--verbose", action="store_true")
     three = commands.add_parser("show")
     three.add_argument("results", nargs="+")

@@ -58,17 +58,19 @@ def adapt(legacy_class, target=None, uncalled=()):
     return _ADAPTED[key]
 
 
-def load(location, target=None, written_for=None, uncalled=()):
+def load(location, target=None, written_for=None, uncalled=(), private=()):
     """Load a legacy class whose imports fail or give it the wrong base, and adapt it.
 
     The module's imports are answered with today's homes of what it asks for; no other code sees that.
 
     Args:
-        location: "package.module:Class" or "path/to/file.py:Class".
+        location: "package.module:Class" or "path/to/file.py:Class". A call of a function that makes a class may
+            stand in the class's place: "bert4keras.optimizers:extend_with_weight_decay(Adam)".
         target: None for the default target, a `Target`, or a name such as "keras3".
         written_for: "optimizer_v2", "keras2", "keras3" or "get_updates"; default: from the hooks in
             the source, "optimizer_v2" where these do not say.
         uncalled: as for `adapt`.
+        private: names of packages that the module imports and that need the same answers.
 
     Returns:
         As `adapt`.
@@ -78,7 +80,7 @@ def load(location, target=None, written_for=None, uncalled=()):
         TargetError, UnsupportedError: as `adapt`.
     """
     target = find_target(target)
-    cls = load_class(location, written_for, target)
+    cls = load_class(location, written_for, target, private)
     if _runs_as(cls) is None:
         raise ArgumentError(
             "%s is no optimizer class." % location, "a class with the hooks of a Keras optimizer", "class %r" % cls
@@ -95,9 +97,9 @@ def register(cls, legacy_class, target):
     registration.register(keras_of(target.namespace), cls, name)
 
 
-def load_class(location, generation=None, target=None):
+def load_class(location, generation=None, target=None, private=()):
     """The legacy class itself, on its real base; arguments and errors as `load`."""
-    module_name, separator, class_name = location.rpartition(":")
+    module_name, separator, class_name = _split(location)
     name, file, package = source_of(module_name) if separator else (location, None, None)
     if not separator or file is None or not os.path.isfile(file):
         raise ArgumentError(
@@ -108,10 +110,8 @@ def load_class(location, generation=None, target=None):
             generation = written_for.of_source(source.read(), class_name.split(".")[0]) or "optimizer_v2"
     if target is not None and target.generation != generation:
         _check_backend(class_name, target)
-    module = _load_module(World(generation, target_with(generation)), name, file, package)
-    found = module
-    for part in class_name.split("."):
-        found = getattr(found, part, None)
+    module = _load_module(World(generation, target_with(generation)), name, file, package, private)
+    found = _class_in(module, class_name)
     if not isinstance(found, type):
         classes = [n for n, value in vars(module).items() if isinstance(value, type)]
         raise ArgumentError(
@@ -120,13 +120,35 @@ def load_class(location, generation=None, target=None):
     return found
 
 
-def _load_module(world, name, file, package, run_first=()):
+def _split(location):
+    """(module, ":", class): at the last colon, or the last one before a call's arguments."""
+    head, parenthesis, arguments = location.partition("(")
+    if ":" not in head:
+        return location.rpartition(":")
+    module, colon, name = head.rpartition(":")
+    return module, colon, name + parenthesis + arguments
+
+
+def _class_in(module, name):
+    """What a dotted name, or a call, gives in a module; None where there is no such name."""
+    if "(" in name:
+        found = eval(name, vars(module))
+        if isinstance(found, type):
+            found.__qualname__ = name  # by which it is registered: one function makes many classes of one name
+        return found
+    found = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _load_module(world, name, file, package, private=(), run_first=()):
     if package is None and os.path.basename(file) == name + ".py":
-        return PrivateModules(world, [name]).execute(name, file)
+        return PrivateModules(world, [name, *private]).execute(name, file)
     if package is None:
-        return PrivateModules(world, [name.split(".")[0]]).load(name)
+        return PrivateModules(world, [name.split(".")[0], *private]).load(name)
     names, folder = package
-    modules = PrivateModules(world, [names[0]], [folder] + sys.path)
+    modules = PrivateModules(world, [names[0], *private], [folder] + sys.path)
     try:
         for count in range(1, len(names) + 1):
             parent = ".".join(names[:count])
@@ -136,7 +158,7 @@ def _load_module(world, name, file, package, run_first=()):
                 modules.bare_package(parent, os.path.join(folder, *names[:count]))
         return modules.load(".".join(names + [name]))
     except RunFirst as needed:
-        return _load_module(world, name, file, package, tuple(run_first) + (needed.package,))
+        return _load_module(world, name, file, package, private, tuple(run_first) + (needed.package,))
 
 
 def _runs_as(cls):

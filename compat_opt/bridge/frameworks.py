@@ -59,3 +59,10 @@ def private_root(target):
     """The dotted path under which a target's Keras keeps its private modules, e.g. tf_keras.src."""
     module = optimizers_of(target).Optimizer.__mro__[0].__module__
     return module.split(".optimizer")[0]
+
+
+def bases(generation, target):
+    """The module with the classes of an API, on a target that has them: `target_with(generation)`."""
+    if generation == "get_updates":
+        return importlib.import_module(private_root(target) + ".optimizers.optimizer_v1")
+    return optimizers_of(target)

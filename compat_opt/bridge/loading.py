@@ -107,13 +107,23 @@ class PrivateModules:
     def bare_package(self, name, folder):
         """A package whose __init__ is not run: the parent of a file that is loaded alone.
 
-        Where the code imports a name of it that only the __init__ makes, `RunFirst` is raised.
+        Its modules are there as attributes, as if the __init__ had imported them. Where the code imports a name of
+        it that only the __init__ makes, `RunFirst` is raised.
         """
         module = self._new(name, None, [folder])
+        module.__getattr__ = lambda attribute: self._module_in(name, attribute)
         self._bare[name] = os.path.getsize(os.path.join(folder, "__init__.py")) > 0
         self.modules[name] = module
         self.packages.add(name.split(".")[0])
         return module
+
+    def _module_in(self, package, name):
+        try:
+            return self.load("%s.%s" % (package, name))
+        except ModuleNotFoundError as error:
+            if error.name != "%s.%s" % (package, name):
+                raise
+            raise AttributeError("module %r has no attribute %r" % (package, name))
 
     def _run(self, module, file):
         with open(file, "rb") as source:

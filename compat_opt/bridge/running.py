@@ -17,7 +17,7 @@ from compat_opt.bridge.world import World
 from compat_opt.env import default_target
 from compat_opt.errors import ArgumentError
 
-def run_script(path, arguments=(), target=None):
+def run_script(path, arguments=(), target=None, private=()):
     """Run a script with the optimizer classes it was written for, held by those of the target.
 
     Modules beside the script see the same; all others see what they always see.
@@ -26,6 +26,7 @@ def run_script(path, arguments=(), target=None):
         path: the script.
         arguments: what it finds in sys.argv[1:].
         target: a `Target`; default the default target.
+        private: names of installed packages that see the same as the script.
 
     Raises:
         ArgumentError: there is no such file.
@@ -38,7 +39,7 @@ def run_script(path, arguments=(), target=None):
         generation = written_for.of_source(file.read(), "") or "optimizer_v2"
     folder = os.path.dirname(os.path.abspath(path))
     world = ScriptWorld(generation, target)
-    modules = PrivateModules(world, _modules_in(folder), [folder] + sys.path)
+    modules = PrivateModules(world, _modules_in(folder).union(private), [folder] + sys.path)
     argv, first = sys.argv, sys.path[0]
     sys.argv, sys.path[0] = [path] + list(arguments), folder
     try:

@@ -6,7 +6,7 @@ A `World` belongs to one API. It maps dotted paths to objects; nothing of it is 
 import importlib
 import types
 
-from compat_opt.bridge.frameworks import keras_of, optimizers_of, private_root
+from compat_opt.bridge.frameworks import bases, keras_of, optimizers_of, private_root
 from compat_opt.bridge.quirks import GONE, LOST_NAMES, MOVED
 from compat_opt.errors import ArgumentError
 
@@ -169,10 +169,7 @@ class Optimizers(types.ModuleType):
 
     def __init__(self, world):
         super().__init__("keras.optimizers")
-        module = optimizers_of(world.target)
-        if world.generation == "get_updates":
-            module = importlib.import_module(world.root + ".optimizers.optimizer_v1")
-        vars(self).update(_world=world, _bases=module, __path__=[])
+        vars(self).update(_world=world, _bases=bases(world.generation, world.target), __path__=[])
 
     def base(self, name):
         """The class called `name` of the world's API, or None."""

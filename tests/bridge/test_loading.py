@@ -148,3 +148,31 @@ def test_what_is_no_optimizer():
         bridge.adapt(int)
 
 
+@needs_host
+def test_a_class_that_a_function_makes(tmp_path, monkeypatch):
+    package = tmp_path / "factories"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise ImportError('an old TensorFlow is needed')")
+    (package / "momentum_v2.py").write_text((LEGACY / "momentum_v2.py").read_text())
+    (package / "made.py").write_text(
+        "import factories\n"
+        "def faster(base, factor=2.0):\n"
+        "    class Faster(base):\n"
+        "        def _resource_apply_dense(self, grad, var, apply_state=None):\n"
+        "            return super()._resource_apply_dense(factor * grad, var, apply_state)\n"
+        "    return Faster\n"
+        "def Momentum(factor): return faster(factories.momentum_v2.Momentum, factor)\n"
+    )
+    import numpy as np
+    import tensorflow as tf
+
+    found = []
+    for factor in (2.0, 3.0):
+        cls = bridge.load("%s:Momentum(factor=%s)" % (package / "made.py", factor), written_for="optimizer_v2")
+        variable = tf.Variable([1.0])
+        cls(0.1).apply_gradients([(tf.constant([1.0]), variable)])
+        found.append((np.round(variable.numpy(), 6).tolist(), cls))
+    assert [value for value, _ in found] == [[np.float32(0.8)], [np.float32(0.7)]]
+    serialize, deserialize = tf.keras.optimizers.serialize, tf.keras.optimizers.deserialize
+    for _, cls in found:
+        assert type(deserialize(serialize(cls(0.1)))) is cls

@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from bridged_models import assert_weights, compiled, fit, model_and_data, reference
 from bridging import location, needs_host
 
 import compat_opt as co
@@ -11,53 +12,6 @@ from compat_opt import bridge
 from compat_opt.testing.compare import assert_close
 
 pytestmark = needs_host
-
-
-def model_and_data(dtype=None):
-    import tensorflow as tf
-
-    layers, given = tf.keras.layers, tf.keras.Input((2,), dtype="int32")
-    last = layers.Flatten()(layers.Embedding(5, 3, name="words")(given))
-    model = tf.keras.Model(given, layers.Dense(1, name="head", dtype=dtype)(last))
-    random = np.random.RandomState(0)
-    model.set_weights([random.uniform(-1, 1, np.shape(w)).astype("float32") for w in model.get_weights()])
-    return model, random.randint(0, 4, (8, 2)), random.uniform(-1, 1, (8, 1)).astype("float32")
-
-
-def compiled(name="Momentum", file="momentum_v2.py", **arguments):
-    import tensorflow as tf
-
-    model, x, y = model_and_data()
-    model.compile(bridge.load(location(file, name))(**arguments), tf.keras.losses.MeanSquaredError())
-    return model, x, y
-
-
-def fit(model, x, y, epochs, **options):
-    return model.fit(x, y, epochs=epochs, batch_size=len(x), shuffle=False, verbose=0, **options)
-
-
-def reference(model, x, y, steps, rate=0.1, factor=0.9, frozen=()):
-    """Momentum on the model above in NumPy float64: the weights after `steps`; rows without gradient stay."""
-    table, kernel, bias = [np.array(w, "float64") for w in model.get_weights()]
-    moved = [np.zeros_like(w) for w in (table, kernel, bias)]
-    for _ in range(steps):
-        flat = table[x].reshape(len(x), -1)
-        error = 2 * (flat @ kernel + bias - y) / len(x)
-        rows = np.zeros_like(table)
-        np.add.at(rows, x.ravel(), (error @ kernel.T).reshape(-1, table.shape[1]))
-        used = np.isin(np.arange(len(table)), x)[:, None]
-        moved[0] = np.where(used, factor * moved[0] + rows, moved[0])
-        moved[1] = factor * moved[1] + flat.T @ error
-        moved[2] = factor * moved[2] + error.sum(0)
-        table = table - rate * np.where(used, moved[0], 0)
-        kernel = kernel - rate * moved[1]
-        bias = bias if "bias" in frozen else bias - rate * moved[2]
-    return [table, kernel, bias]
-
-
-def assert_weights(model, expected):
-    for actual, wanted in zip(model.get_weights(), expected):
-        assert_close(actual, wanted, 1e-4)
 
 
 def test_fit_with_an_embedding():
@@ -157,3 +111,24 @@ def test_constraints_of_the_model():
     model.compile(bridge.load(location("momentum_v2.py", "Momentum"))(1.0), tf.keras.losses.MeanSquaredError())
     model.fit(np.ones((4, 2)), -np.ones((4, 1)), epochs=1, verbose=0)
     assert_close(model.get_weights()[0], np.zeros((2, 1)), 1e-6)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["PerLayer", "ByFunction"])
+def test_one_optimizer_per_layer(name, tmp_path):
+    """A wrapper around optimizers for some of the model's layers; the rest of the model stays."""
+    import tensorflow as tf
+
+    model, x, y = model_and_data()
+    momentum, cls = bridge.load(location("momentum_v2.py", "Momentum")), bridge.load(location("wrappers.py", name))
+    head = model.get_layer("head")
+    given = head if name == "PerLayer" else lambda: head.trainable_variables
+    model.compile(cls([(momentum(0.1), given)]), tf.keras.losses.MeanSquaredError())
+    expected = reference(model, x, y, 5, frozen=("words",))
+    fit(model, x, y, 3)
+    if name == "PerLayer":
+        path = os.path.join(str(tmp_path), "model.keras")
+        model.save(path)
+        model = tf.keras.models.load_model(path)
+    fit(model, x, y, 2)
+    assert_weights(model, expected)

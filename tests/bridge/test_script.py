@@ -1,5 +1,6 @@
 """`compat-opt bridge run`: a script of TensorFlow 2.4, as it is."""
 
+import os
 import subprocess
 import sys
 
@@ -9,17 +10,62 @@ from bridging import LEGACY, needs_host
 from compat_opt.cli import main
 
 
+def run(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "compat_opt", "bridge", "run"] + [str(argument) for argument in arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=300, **options
+    )  # fmt: skip
+
+
 @needs_host
 @pytest.mark.long
 def test_a_script_trains_unchanged():
-    done = subprocess.run(
-        [sys.executable, "-m", "compat_opt", "bridge", "run", str(LEGACY / "train_script.py"), "0.1"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=300,
-    )  # fmt: skip
+    done = run(LEGACY / "train_script.py", "0.1")
     assert done.returncode == 0, done.stderr
     # w = 0.1 * 2 after one step; then g = 2 (w - 1), v = 0.9 * -2 + g. Adam moves by lr, then by lr / (1 + decay).
     w = 0.2 + 0.1 * (0.9 * 2 + 2 * 0.8)
     assert done.stdout.splitlines() == ["weight %.6f True" % w, "adam %.4f" % -(0.5 + 0.25)]
+
+
+@needs_host
+@pytest.mark.long
+def test_a_script_with_options_that_ends_as_it_says(tmp_path):
+    script = tmp_path / "ends.py"
+    script.write_text(
+        "import sys, beside\nprint(sys.argv[1:], __name__, beside.NAME)\n"
+        "def fails():\n    raise ValueError('of the script')\n"
+        "if sys.argv[-1] == 'exit':\n    sys.exit(3)\nfails()\n"
+    )
+    (tmp_path / "beside.py").write_text("NAME = 'beside'\n")
+    done = run(script, "--rate", "0.1", "-v", "exit")
+    assert (done.returncode, done.stdout) == (3, "['--rate', '0.1', '-v', 'exit'] __main__ beside\n"), done.stderr
+    done = run(script, "go")
+    assert done.returncode == 1 and done.stdout == "['go'] __main__ beside\n"
+    lines = done.stderr.strip().splitlines()
+    assert lines[-1] == "ValueError: of the script"
+    assert any(str(script) in line and "line 4, in fails" in line for line in lines), done.stderr
+
+
+@needs_host
+@pytest.mark.long
+def test_a_script_with_an_installed_package(tmp_path):
+    """The package has legacy classes; the script asks for them as always, and today's models take them."""
+    package = tmp_path / "site" / "oldoptimizers"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("from oldoptimizers.momentum import Momentum\n")
+    (package / "momentum.py").write_text((LEGACY / "momentum_v2.py").read_text())
+    script = tmp_path / "uses.py"
+    script.write_text(
+        "import numpy as np\nimport tensorflow as tf\nimport oldoptimizers\n"
+        "layer = tf.keras.layers.Dense(1, use_bias=False, kernel_initializer='zeros')\n"
+        "model = tf.keras.Sequential([layer])\n"
+        "model.compile(oldoptimizers.Momentum(0.1), tf.keras.losses.MeanSquaredError())\n"
+        "model.fit(np.ones((4, 1)), np.ones((4, 1)), epochs=2, batch_size=4, verbose=0)\n"
+        "print('%.6f' % float(model.get_weights()[0][0, 0]))\n"
+    )
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(package.parent)] + sys.path))
+    done = run("--private", "oldoptimizers", script, env=environment)
+    assert done.stdout == "%.6f\n" % (0.2 + 0.1 * (0.9 * 2 + 2 * 0.8)), done.stderr
 
 
 def test_a_script_that_is_not_there(capsys):

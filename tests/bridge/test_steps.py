@@ -158,6 +158,39 @@ def test_a_schedule_for_a_built_optimizer_is_refused():
 
 
 @needs_host
+def test_a_wrapper_around_an_optimizer_of_todays_keras():
+    import tensorflow as tf
+
+    cls = bridge.load(location("wrappers.py", "Lookahead"))
+    schedule = tf.keras.optimizers.schedules.PiecewiseConstantDecay([100], [0.1, 0.0])
+    for rate in (0.1, schedule):
+        optimizer, w = cls(tf.keras.optimizers.SGD(rate)), variable()
+        for gradient, expected in zip(GRADIENTS, lookahead(FIRST, GRADIENTS, lambda w, g: w - 0.1 * g)):
+            optimizer.apply_gradients([(tf.constant(gradient), w)])
+            assert_close(w.numpy(), expected, 2e-6)
+
+
+@needs_host
+@pytest.mark.parametrize("wrong", ["weight_decay", "use_ema"])
+def test_a_wrapper_refuses_what_its_optimizer_would_lose(wrong):
+    import tensorflow as tf
+
+    inner = tf.keras.optimizers.SGD(0.1, **{wrong: 0.5 if wrong == "weight_decay" else True})
+    with pytest.raises(co.errors.UnsupportedError, match=wrong):
+        bridge.load(location("wrappers.py", "Lookahead"))(inner)
+
+
+@needs_host
+def test_a_wrapper_refuses_an_optimizer_with_steps():
+    import tensorflow as tf
+
+    inner = tf.keras.optimizers.SGD(0.1)
+    inner.apply_gradients([(tf.constant(GRADIENTS[0]), variable())])
+    with pytest.raises(co.errors.UnsupportedError, match="made steps"):
+        bridge.load(location("wrappers.py", "Lookahead"))(inner)
+
+
+@needs_host
 def test_the_config_makes_an_equal_optimizer():
     import tensorflow as tf
 

@@ -15,9 +15,11 @@ class HeldOptimizer:
 
     Attributes:
         optimizer: the legacy optimizer.
+        generation: the API that it was written for.
         gradients_given: whether apply() stands for minimize(), so that gradient hooks have to run in it.
     """
 
+    generation = None
     gradients_given = False
 
     def __init__(self, optimizer):

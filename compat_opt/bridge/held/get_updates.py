@@ -10,6 +10,8 @@ from compat_opt.errors import UnsupportedError
 class Held(HeldOptimizer):
     """An optimizer whose get_updates is traced once, with the gradients as inputs."""
 
+    generation = "get_updates"
+
     def __init__(self, optimizer):
         super().__init__(optimizer)
         self._made = []

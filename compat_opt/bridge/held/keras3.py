@@ -6,6 +6,8 @@ from compat_opt.bridge.held._held import HeldOptimizer
 class Held(HeldOptimizer):
     """A Keras 3 optimizer on its real base."""
 
+    generation = "keras3"
+
     @staticmethod
     def prepared(cls):
         """The class to make instances of: the class itself."""

@@ -11,6 +11,8 @@ GRADIENT_HOOKS = ("minimize", "_compute_gradients", "_get_gradients")
 class Held(HeldOptimizer):
     """An OptimizerV2 optimizer."""
 
+    generation = "optimizer_v2"
+
     @staticmethod
     def prepared(cls):
         """The class to make instances of: with a base that hands given gradients to gradient hooks."""

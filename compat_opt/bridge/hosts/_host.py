@@ -9,7 +9,8 @@ import tensorflow as tf
 from compat_opt.adapters.optimizer import VariableList
 from compat_opt.bridge.frameworks import keras_of
 from compat_opt.bridge.legacy_code import legacy_code
-from compat_opt.bridge.schedules import for_legacy
+from compat_opt.bridge.given import for_legacy
+from compat_opt.bridge.held._held import is_optimizer
 from compat_opt.errors import ArgumentError, HyperError, StateError, UnsupportedError, closest
 
 do_not_convert = tf.autograph.experimental.do_not_convert
@@ -29,12 +30,22 @@ class Host:
 
     def __init__(self, *args, **kwargs):
         cls = type(self)
-        args = [for_legacy(value, cls.target) for value in args]
-        kwargs = {name: for_legacy(value, cls.target) for name, value in kwargs.items()}
-        with legacy_code():
+        names = cls._names_in(list(args) + list(kwargs.values()))
+        args = [cls._for_legacy(value) for value in args]
+        kwargs = {name: cls._for_legacy(value) for name, value in kwargs.items()}
+        with legacy_code(), names:
             legacy = cls.held_class.prepared(cls.legacy_class)(*args, **kwargs)
         self._start(legacy)
         object.__setattr__(self, "_given", _by_parameter(cls.legacy_class, args, kwargs))
+
+    @classmethod
+    def _names_in(cls, values):
+        """A context in which the variables of layers among constructor arguments have the names of `_names`."""
+        return contextlib.ExitStack()
+
+    @classmethod
+    def _for_legacy(cls, value):
+        return for_legacy(value, cls.target, cls.held_class.generation)
 
     def _start(self, legacy):
         held = type(self).held_class(legacy)
@@ -45,7 +56,7 @@ class Host:
     def get_config(self):
         """The legacy optimizer's own config, and constructor arguments that it leaves out."""
         config = dict(self.__dict__.get("_given", {}), **self._held.optimizer.get_config())
-        return {name: value.item() if isinstance(value, np.generic) else value for name, value in config.items()}
+        return {name: _encoded(value) for name, value in config.items()}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -84,7 +95,7 @@ class Host:
 
     def _set_hyper_value(self, name, value):
         held = self._held
-        value = for_legacy(value, type(self).target)
+        value = self._for_legacy(value)
         now = held.hypers().get(name)
         if isinstance(now, tf.Variable):
             if callable(value) and not isinstance(value, tf.Variable):
@@ -120,7 +131,7 @@ class Host:
         if held.rate_name in held.hypers():
             self._set_hyper_value(held.rate_name, value)
         else:
-            setattr(held.optimizer, held.rate_name, for_legacy(value, type(self).target))
+            setattr(held.optimizer, held.rate_name, self._for_legacy(value))
 
     @property
     def lr(self):
@@ -331,6 +342,17 @@ def _is_plain(value):
 
 def _is_schedule(value):
     return callable(value) and not isinstance(value, tf.Variable) and not tf.is_tensor(value)
+
+
+def _encoded(value):
+    """A config value without NumPy scalars and legacy optimizers, which today's Keras can't write."""
+    if isinstance(value, dict):
+        return {name: _encoded(inner) for name, inner in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_encoded(inner) for inner in value)
+    if is_optimizer(value):
+        return {"class_name": type(value).__name__, "config": _encoded(value.get_config())}
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _decoded(value, target):

@@ -9,6 +9,7 @@ from compat_opt.adapters.keras3.layout import VARIABLE_CLASS
 from compat_opt.adapters.keras3.tensorflow_layout import TRACKABLE_BASES
 from compat_opt.bridge.held._held import named
 from compat_opt.bridge.hosts._host import Host, SavedByPosition, do_not_convert, make_class
+from compat_opt.bridge.hosts.keras3_arguments import layers_in, with_raw_variables
 from compat_opt.errors import ArgumentError
 
 
@@ -105,6 +106,15 @@ class Keras3Host(SavedByPosition, Host, *TRACKABLE_BASES):
             with tf.init_scope():
                 return Adopted(raw, raw.name.split(":")[0].replace("/", "_"))
         return self._adopted[id(raw)]
+
+    @classmethod
+    def _for_legacy(cls, value):
+        return super()._for_legacy(with_raw_variables(value))
+
+    @classmethod
+    def _names_in(cls, values):
+        own = [variable for layer in layers_in(values) for variable in layer.variables]
+        return named([variable.value for variable in own], [variable.path for variable in own])
 
     def _names(self):
         stack = contextlib.ExitStack()

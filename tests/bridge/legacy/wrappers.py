@@ -94,3 +94,39 @@ class Accumulated(Optimizer):
 
     def get_config(self):
         return dict(super().get_config(), optimizer=keras.optimizers.serialize(self.inner))
+
+
+class PerLayer(Optimizer):
+    """One optimizer for the variables of each layer, which it knows by their names."""
+
+    def __init__(self, pairs=None, specs=None, name="PerLayer", **kwargs):
+        super().__init__(name, **kwargs)
+        if specs is None:
+            specs = [{"optimizer": inner, "names": [w.name for w in layer.weights]} for inner, layer in pairs]
+        for spec in specs:
+            if isinstance(spec["optimizer"], dict):
+                spec["optimizer"] = keras.optimizers.deserialize(spec["optimizer"])
+        self.specs = specs
+
+    def apply_gradients(self, grads_and_vars, **kwargs):
+        pairs = list(grads_and_vars)
+        for spec in self.specs:
+            spec["optimizer"].apply_gradients([(g, v) for g, v in pairs if v.name in spec["names"]], **kwargs)
+        return self.iterations.assign_add(1)
+
+    def get_config(self):
+        return dict(super().get_config(), specs=self.specs)
+
+
+class ByFunction(Optimizer):
+    """One optimizer for the variables that each function gives."""
+
+    def __init__(self, pairs, name="ByFunction", **kwargs):
+        super().__init__(name, **kwargs)
+        self.pairs = pairs
+
+    def apply_gradients(self, grads_and_vars, **kwargs):
+        gradients = {v.ref(): g for g, v in grads_and_vars}
+        for inner, variables in self.pairs:
+            inner.apply_gradients([(gradients[v.ref()], v) for v in variables()], **kwargs)
+        return self.iterations.assign_add(1)

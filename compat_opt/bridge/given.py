@@ -2,18 +2,28 @@
 
 import importlib
 
+from compat_opt.bridge import inner
 from compat_opt.bridge.frameworks import keras_of, target_with
+from compat_opt.bridge.legacy_code import legacy_code
 from compat_opt.errors import TargetError
 
 _WRAPPED = {}
 
 
-def for_legacy(value, target):
-    """`value` as legacy code can use it: its own schedule class for the target's, and what a host holds for it."""
+def for_legacy(value, target, generation):
+    """`value` as legacy code can use it.
+
+    Its own schedule class for the target's, what a host holds for the host, the API's own optimizer for a native one
+    of the target's Keras; layers of Keras 3, and functions that give variables, give their tf.Variables.
+    """
     if "_held" in getattr(value, "__dict__", {}):
         return value._held.optimizer
     if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
-        return type(value)(for_legacy(item, target) for item in value)
+        return type(value)(for_legacy(item, target, generation) for item in value)
+    if generation != target.generation and inner.is_native(value, target):
+        cls, arguments = inner.in_legacy(value, generation, target)
+        with legacy_code():
+            return cls(**{name: for_legacy(item, target, generation) for name, item in arguments.items()})
     schedules = keras_of(target.namespace).optimizers.schedules
     if isinstance(value, schedules.LearningRateSchedule) and target.generation == "keras3":
         try:
