@@ -42,6 +42,17 @@ def test_an_h5_file_tells_what_is_inside_of_a_wrapper():
     assert (record.hypers["sync_period"], record.hypers["sma_threshold"]) == (3, 5.0)
 
 
+@pytest.mark.parametrize("case", [case for case in addons_cases() if case.path.suffix != ".h5"], ids=repr)
+def test_a_class_that_the_file_does_not_tell_is_asked_for_and_never_another(case):
+    try:
+        record = read_file(case.path, config=case.config)
+    except StateError as error:
+        assert "of which class its optimizer is" in str(error)
+        assert case.class_name.rstrip(")").split("(")[-1] in str(error).split("Received")[0]
+    else:
+        assert record.algorithm == case.rule.__name__
+
+
 def test_the_class_inside_is_asked_for_and_the_wrapper_known():
     case = case_of("0.19.0", "Lookahead_RectifiedAdam")
     with pytest.raises(StateError, match="of which class its optimizer is. Expected: class_name= one of .*Addons>RectifiedAdam"):

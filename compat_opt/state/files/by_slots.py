@@ -63,6 +63,7 @@ def _class_name(graph, nodes, children, hints):
         hints,
         attributes=False,
         extra=set(nodes[-1].children),
+        hypers={name for name, child in nodes[-1].children.items() if graph.nodes[child].key} - {"iter"},
     )
     for name in reversed(outer):
         inner = wrappers.name_of(name, inner)
