@@ -7,6 +7,8 @@ from addons import addons_cases
 
 from compat_opt.errors import StateError
 from compat_opt.state import read_file
+from compat_opt.state.files import Hints
+from compat_opt.state.files.writing import write_file
 from compat_opt.testing.compare import assert_close
 
 
@@ -72,7 +74,7 @@ def test_a_wrapper_with_another_name_is_asked_for(tmp_path):
     (number,) = reader.found()
     for slot in reader.graph.nodes[number].slots:
         reader.graph.nodes[slot.slot].name = "mine/dense/kernel/average"
-    from compat_opt.state.files import Hints, by_slots
+    from compat_opt.state.files import by_slots
 
     with pytest.raises(StateError, match=r"which wrapper.*class_name= one of Addons>MovingAverage\(CLASS\), Addons>SWA\(CLASS\)"):
         by_slots.read(reader, number, Hints(class_name="SGD"))
@@ -84,3 +86,18 @@ def test_a_wrapper_in_a_wrapper_is_refused():
 
     with pytest.raises(StateError, match="counts no steps, and what it does belongs to no rule"):
         natives.find("optimizer_v2", "Addons>MovingAverage(Addons>Lookahead(Adam))")
+
+
+@pytest.mark.parametrize("name", ["Lookahead_Nadam", "MovingAverage_Adam", "SWA_SGD", "NovoGrad", "COCOB"])
+def test_goes_into_a_checkpoint_of_another_version(name, tmp_path):
+    old, new = case_of("0.13.0", name), case_of("0.23.0", name)
+    record = read(old)
+    for path, slots in record.slots.items():
+        for slot in slots:
+            slots[slot] = slots[slot] + 1
+    hints = Hints(class_name=new.class_name, config=new.config)
+    report = write_file(record, tmp_path / "out", new.path, hints=hints)
+    assert not report.of_kind("dropped") and not report.of_kind("defaulted"), str(report)
+    found = read_file(tmp_path / "out", class_name=new.class_name, config=new.config)
+    told = [str(d.text) for d in found.diff(record, 1e-6)]
+    assert not told, told
