@@ -31,8 +31,8 @@ native class. A cell has the slots moved / expected of all cases, and the larges
 a step's 0.05) after five further steps from the trajectory of never having stopped. `-`: no such class.
 
 `float32` is how far that trajectory itself is from the same rule in float64: what float32 costs the optimizer that wrote
-the file. Native Adam of Keras 2 and 3 has 1 - beta_2 ** t in float32, where OptimizerV2 and compiled rules have float64:
-two that round alike agree to the last bit, and a difference above 1e-6 is that rounding.
+the file. Differences above 1e-6 are that: native Adam of Keras 2 and 3, for one, has beta_2 ** t of a beta_2 that is rounded
+to float32, and 1 - beta_2 of one that isn't, 1e-5 apart, where OptimizerV2 and compiled rules have both of the same.
 """
 
 
@@ -129,7 +129,7 @@ def write_page(path, files):
         here = [r for r in results if source(r) == row and "actor" in r]
         own = [r["rounding"] for r in here if r["rounding"] is not None]
         cells = [cell([r for r in here if r["actor"] == column]) for column in columns]
-        lines.append("| %s | %s | %s |" % (" ".join(row), "%.0e" % max(own) if own else "", " | ".join(cells)))
+        lines.append("| %s | %s | %s |" % (" ".join(row), short(max(own)) if own else "", " | ".join(cells)))
     refused = collections.OrderedDict()
     for result in results:
         if "refused" in result:
@@ -163,7 +163,12 @@ def cell(results):
         return "-"
     known = [r["largest"] for r in results if r["largest"] is not None]
     text = "%d/%d" % tuple(sum(r[key] for r in results) for key in ("moved", "expected"))
-    return text + (", %.0e" % max(known) if known else "")
+    return text + (", %s" % short(max(known)) if known else "")
+
+
+def short(number):
+    """One digit of a number, and none of 0."""
+    return "%.0e" % number if number else "0"
 
 
 def is_right(result):
