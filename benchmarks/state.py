@@ -107,6 +107,7 @@ def main():
                 command = [sys.executable, __file__, "--target", options.target, "--measure", way, folder]
                 output = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
                 results[way].append(json.loads(output.decode().splitlines()[-1]))
+                print("%s: %s" % (way, results[way][-1]), file=sys.stderr, flush=True)
         print("%-22s %8s %14s" % ("", "seconds", "peak MB above"))
         for way, runs in results.items():
             seconds, memory = (statistics.median(run[key] for run in runs) for key in ("seconds", "megabytes"))

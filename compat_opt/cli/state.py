@@ -158,7 +158,8 @@ def _check_target(format_name, arguments):
         raise CommandError(
             "A %s file is written into a copy of one that the other version wrote itself." % format_name,
             "--into TEMPLATE",
-            remedy="Save one there, from a model whose optimizer is built: optimizer.build(model.trainable_variables).",
+            remedy="Save one there, from a model whose optimizer is built: optimizer.build(model.trainable_variables). Or do "
+            "without: compat_opt.state.write(optimizer, read_file(FILE), model.trainable_variables) there, and save.",
         )
 
 

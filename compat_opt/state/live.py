@@ -65,6 +65,8 @@ def write(optimizer, record, variables=None, renames=None, strict=True, hypers=T
         StateError: another algorithm or shape, an ambiguous variable, or, if `strict`, a piece
             without place. The optimizer's values are what they were.
     """
+    import numpy as np
+
     inner = _unwrapped(optimizer)
     seen = view(inner, variables)
     if not seen.built and variables is None:
@@ -86,7 +88,7 @@ def write(optimizer, record, variables=None, renames=None, strict=True, hypers=T
         seen.set_hyper(name, number)
     for place, value in zip(seen.places, filling.values):
         if value is not None and place is not None:
-            seen.assign(place, value)
+            seen.assign(place, np.array(value))  # a copy: some backends keep the array that they are given
     seen.finish(record)
     loss_scale.write(optimizer, record, filling.report)
     return filling.report

@@ -8,22 +8,26 @@ from compat_opt.adapters import generation_of
 from compat_opt.errors import StateError
 from compat_opt.state import natives
 from compat_opt.state.compiled_view import described_function, versions
+from compat_opt.state.natives import wrappers
 from compat_opt.state.raw import RawEntry, RawState
 
 
 def native_view(optimizer, variables=None):
     """The view of a native optimizer."""
+    from compat_opt.state.optimizer_v2_view import OptimizerV2View
+
     views = {"optimizer_v2": OptimizerV2View, "keras2": Keras2View, "keras3": Keras3View}
     return views[generation_of(optimizer)](optimizer, variables)
 
 
 def class_names(optimizer):
-    """Names of the class and its bases, as `natives.find` takes them."""
+    """Names of the class and its bases, as `natives.find` takes them; of a wrapper those of both together."""
     names = []
     for cls in type(optimizer).__mro__:
         addons = cls.__module__.startswith("tensorflow_addons")
         names.append("Addons>" + cls.__name__ if addons else cls.__name__)
-    return names
+    outer = [name for name in names if name in wrappers.WRAPPERS]
+    return [wrappers.name_of(outer[0], name) for name in class_names(optimizer._optimizer)] if outer else names
 
 
 class NativeView:
@@ -35,7 +39,7 @@ class NativeView:
         self.optimizer = optimizer
         self.dialect = self._dialect()
         self.names = class_names(optimizer)
-        self.native = natives.find(self.generation, self.names, self.dialect)
+        self.class_name, self.native = natives.named(self.generation, self.names, self.dialect)
         self.config = self._config()
         self.given = list(variables or ())
         self.places = []
@@ -52,27 +56,26 @@ class NativeView:
         return "%s of %s, %s" % (type(self.optimizer).__name__, self.generation, found)
 
     def _config(self):
-        config = configs.jsonable(self.optimizer.get_config())
+        config = self._own_config()
         rate = self._learning_rate()
         if callable(rate) and not hasattr(rate, "assign") and not hasattr(rate, "get_config"):
             config["learning_rate"] = described_function(rate)
         return config
 
+    def _own_config(self):
+        return configs.jsonable(self.optimizer.get_config())
+
     def frame(self):
         """A `RawState` without entries."""
         return RawState(
             self.generation,
-            self._class_name(),
+            self.class_name,
             self.config,
             (),
             dict(versions(), format="live"),
             self.variables,
             dialect=self.dialect,
         )
-
-    def _class_name(self):
-        known = natives.classes(self.generation, self.dialect)
-        return next(name for name in self.names if name in known)
 
     def raw(self):
         """The whole state."""
@@ -116,99 +119,13 @@ def _dtype_name(variable):
     return str(dtype) if isinstance(dtype, str) else getattr(dtype, "base_dtype", dtype).name
 
 
-def _scope_of(variables):
+def scope_of(variables):
     """The scope of the strategy that made the variables; see `in_strategy_of`."""
     from compat_opt.adapters.tensorflow_distribution import in_strategy_of
 
     first = next(iter(variables), None)
     value = getattr(first, "value", None)
     return in_strategy_of(first if value is None or callable(value) else value)
-
-
-class OptimizerV2View(NativeView):
-    """Slots by variable, in ``_slots``; hyperparameters by name, in ``_hyper``."""
-
-    generation = "optimizer_v2"
-
-    def _learning_rate(self):
-        return self.optimizer._hyper.get("learning_rate")
-
-    def _is_built(self):
-        return bool(self.optimizer._slots) or self.optimizer._iterations is not None
-
-    def _variables(self):
-        if self.given:
-            if self.built and self.optimizer._slots:
-                keys = [self._key(v) for v in self.given]
-                self.is_new = None in keys
-                self._keys = keys
-            return [self._named(v) for v in self.given]
-        self._keys = list(self.optimizer._slots)
-        found = []
-        for key in self._keys:
-            slots = self.optimizer._slots[key]
-            whole = [v for name, v in slots.items() if self._is_whole(name)] or list(slots.values())
-            name = self._variable_name(*next(iter(slots.items())))
-            found.append((name,) + self._named(whole[0])[1:])
-        return found
-
-    def _is_whole(self, name):
-        declared = self.native.rule_class().slots().get(self.native.slots.get(name))
-        return declared is not None and declared.shape is None
-
-    def _key(self, variable):
-        for key, slots in self.optimizer._slots.items():
-            name, slot = next(iter(slots.items()))
-            try:
-                if self.optimizer.get_slot(variable, name) is slot:
-                    return key
-            except KeyError:
-                continue
-        return None
-
-    def _variable_name(self, slot, variable):
-        name = variable.name.split(":")[0]
-        name = name[: -len(slot) - 1] if name.endswith("/" + slot) else name
-        return re.sub(r"^(?:.*?/)?%s/" % re.escape(self.optimizer._name), "", name)
-
-    def build(self, variables):
-        """Make iterations, hyperparameters and slots."""
-        import tensorflow as tf
-
-        optimizer = self.optimizer
-        with tf.init_scope(), _scope_of(variables), tf.name_scope(optimizer._name):
-            if hasattr(optimizer, "_create_all_weights"):
-                optimizer._create_all_weights(list(variables))
-            else:
-                optimizer.iterations  # made when first asked for
-                optimizer._create_hypers()
-                optimizer._create_slots(list(variables))
-
-    def _entries(self):
-        import numpy as np
-
-        yield "iteration", None, "iter", self.optimizer._iterations, np.zeros((), "int64")
-        for name, value in self.optimizer._hyper.items():
-            if hasattr(value, "assign"):
-                yield "hyper", None, name, value, None
-            elif isinstance(value, (int, float)):
-                yield "hyper", None, name, None, np.asarray(value, "float64")
-        for name in self.native.shared:
-            place = [w for w in self.optimizer.weights if re.search(r"(^|/)%s(:\d+)?$" % name, w.name)]
-            if place:
-                yield "shared", None, name, place[0], None
-        for index, key in enumerate(self._keys if self.optimizer._slots else ()):
-            for name, place in self.optimizer._slots.get(key, {}).items():
-                yield "slot", index, name, place, None
-
-    def set_hyper(self, name, number):
-        """Set a hyperparameter; the legacy decay is kept in two places."""
-        if name == "decay":
-            self.optimizer._initial_decay = number
-        if name in self.optimizer._hyper:
-            self.optimizer._set_hyper(name, number)
-        else:
-            setattr(self.optimizer, name, number)
 
 
 class _ByAttribute(NativeView):
@@ -253,7 +170,7 @@ class _ByAttribute(NativeView):
         if others:
             raise StateError(
                 "%s keeps variables that no table tells about." % type(self.optimizer).__name__,
-                "those of %s" % self._class_name(),
+                "those of %s" % self.class_name,
                 ", ".join(str(v.name) for v in others[:5]),
                 "compat_opt.state.register_names tells what they are.",
                 self.describe(),
@@ -309,7 +226,7 @@ class Keras2View(_ByAttribute):
         """Make the variables, named as in a step."""
         import tensorflow as tf
 
-        with tf.name_scope(self.optimizer.name or "optimizer"), tf.init_scope(), _scope_of(variables):
+        with tf.name_scope(self.optimizer.name or "optimizer"), tf.init_scope(), scope_of(variables):
             self.optimizer.build(list(variables))
 
     def _entries(self):
@@ -365,7 +282,7 @@ class Keras3View(_ByAttribute):
         """Make the variables."""
         import keras
 
-        with _scope_of(variables) if keras.backend.backend() == "tensorflow" else contextlib.nullcontext():
+        with scope_of(variables) if keras.backend.backend() == "tensorflow" else contextlib.nullcontext():
             self.optimizer.build(list(variables))
 
     def _array(self, variable):

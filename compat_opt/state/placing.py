@@ -16,7 +16,7 @@ class Filling:
     """What `fill` returns.
 
     Attributes:
-        values: for each entry of the skeleton an array, or None where the first value stays.
+        values: for each entry of the skeleton an array, which may be the record's own, or None where the first value stays.
         hypers: {native name: number} that differ from what the skeleton's config has.
         report: the `Report`.
     """
@@ -294,7 +294,7 @@ class _Filler:
                 "%s=%d" % (what, int(value)),
                 environment=self.report.target,
             )
-        return value.astype(dtype)
+        return value.astype(dtype, copy=False)
 
     # What is left
 

@@ -121,3 +121,17 @@ def test_the_record_is_what_the_recurrence_gives(native):
             assert_close(record.slots[path]["momentum"], momentum, 1e-5, path)
             assert_close(record.slots[path]["velocity"], velocity, 1e-4, path)
         assert np.allclose(record.hypers["learning_rate"], 0.01)
+
+
+def test_the_record_and_the_optimizer_share_no_memory():
+    for actor in actors("Adam"):
+        optimizer, variables = actor.make(), actor.variables()
+        actor.run(optimizer, variables, ROWS[:2])
+        record = state.read(optimizer, variables)
+        goal = actor.make()
+        state.write(goal, record, variables)
+        for slots in record.slots.values():
+            for array in slots.values():
+                array[...] = 9
+        for slots in state.read(goal, variables).slots.values():
+            assert not any(np.any(array == 9) for array in slots.values()), str(actor)

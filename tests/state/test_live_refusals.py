@@ -121,6 +121,33 @@ def test_state_that_waits_for_variables_is_named():
         state.read(waiting)
 
 
+@pytest.mark.parametrize("built", [False, True], ids=["before the first step", "after it"])
+def test_weights_that_do_not_fit_change_nothing(built):
+    """set_weights of a wrong count, a wrong shape, or of another optimizer: nothing has changed then."""
+    actor = [a for a in actors("Adam") if not a.native][0]
+    optimizer, variables = trained(actor)
+    good = optimizer.get_weights()
+    foreign = compile_rule(co.rules.SGD, actor.target)(momentum=0.9)
+    actor.run(foreign, actor.variables(), ROWS[:3])
+    spoiled = {
+        "one too few": good[:-1],
+        "one too many": good + [good[-1]],
+        "another shape": good[:-1] + [np.zeros((7,), "float32")],
+        "two exchanged": good[:-3] + [good[-1], good[-2], good[-3]],
+        "another optimizer's": foreign.get_weights(),
+    }
+    for what, weights in spoiled.items():
+        goal = trained(actor, steps=1)[0] if built else actor.make()
+        own = actor.variables()
+        before = snapshot(goal, own) if built else None
+        with pytest.raises(StateError):
+            goal.set_weights(weights)
+            actor.run(goal, own, ROWS[:1])  # what waits is compared with the variables at the first step
+            pytest.fail(what)
+        if built:
+            assert snapshot(goal, own) == before, what
+
+
 def test_a_class_that_no_table_knows():
     natives = [a for a in actors("SGD") if a.native]
     if not natives:

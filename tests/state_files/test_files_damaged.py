@@ -8,6 +8,7 @@ from written import cases
 
 from compat_opt.errors import StateError
 from compat_opt.state import read_file
+from compat_opt.state.files.crc32c import crc32c
 from compat_opt.testing.compare import assert_close
 
 TRIALS = 150
@@ -167,11 +168,31 @@ def test_swapped_datasets_of_an_h5_file_are_noticed_by_their_shape(tmp_path):
 
 
 def test_checksums_are_those_of_the_standard():
-    from compat_opt.state.files.crc32c import crc32c
-
     assert crc32c(b"123456789") == 0xE3069283
     assert crc32c(b"\0" * 32) == 0x8A9136AA  # RFC 3720, B.4
-    data = np.random.RandomState(0).bytes(1 << 19)
-    parts = crc32c(data[7:], crc32c(data[:7]))
-    assert parts == crc32c(data)
-    assert_close(float(crc32c(b"\xff" * 32)), float(0x62A8AB43), 0)
+    assert crc32c(b"\xff" * 32) == 0x62A8AB43
+
+
+def bit_by_bit(data):
+    """The checksum as the standard defines it: a division of polynomials."""
+    register = 0xFFFFFFFF
+    for byte in data:
+        for bit in range(8):
+            register = register >> 1 ^ (0x82F63B78 if (register ^ byte >> bit) & 1 else 0)
+    return register ^ 0xFFFFFFFF
+
+
+@pytest.mark.parametrize("size", [0, 1, 255, 1023, 1024, 1025, 5000, 16384, 16389])
+def test_long_data_have_the_checksum_of_the_definition(size):
+    data = np.random.RandomState(size).bytes(size)
+    assert crc32c(data) == bit_by_bit(data) == crc32c(bytearray(data)) == crc32c(memoryview(data))
+    assert crc32c(data[size // 3 :], crc32c(data[: size // 3])) == crc32c(data)
+
+
+def test_the_longest_rows_agree_with_short_ones():
+    data = np.random.RandomState(0).bytes((1 << 20) + 7)
+    crc = 0
+    for start in range(0, len(data), 1000):
+        crc = crc32c(data[start : start + 1000], crc)
+    assert crc32c(data) == crc
+    assert crc32c(data[:-1] + bytes([data[-1] ^ 1])) != crc

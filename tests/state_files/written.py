@@ -83,13 +83,13 @@ class Case:
     def __repr__(self):
         return "%s-%s-%s-%s" % (self.cell, self.namespace, self.name, self.format)
 
-    def gradients(self):
-        """The gradients of the further steps, as ci/state_files_here.py drew them."""
-        provenance = _provenance(self.path.parent)
+    def gradients(self, from_start=False):
+        """The gradients of the further steps, or of all steps, as ci/state_files_here.py drew them."""
+        provenance = provenance_of(self.path.parent)
         random = np.random.RandomState(provenance["seed"] + 1)
         draw = lambda: [random.normal(size=shape).astype("float32") for _, shape in self.variables]  # noqa: E731
         drawn = [draw() for _ in range(provenance["steps"] + len(self.after))]
-        return drawn[provenance["steps"] :]
+        return drawn if from_start else drawn[provenance["steps"] :]
 
     def slots(self):
         """{(number of the variable, the rule's slot): array}, without what exists for its order alone."""
@@ -114,7 +114,8 @@ class Case:
 
 
 @functools.lru_cache(None)
-def _provenance(folder):
+def provenance_of(folder):
+    """What is told about a folder of files."""
     return json.loads((folder / "provenance.json").read_text())
 
 
@@ -123,7 +124,7 @@ def cases():
     """Every case in every format, sorted."""
     found = []
     for path in sorted(FILES.glob("*/*/provenance.json")):
-        provenance = _provenance(path.parent)
+        provenance = provenance_of(path.parent)
         with np.load(str(path.parent / "expected.npz")) as numbers:
             for name in sorted(provenance["cases"]):
                 for format in sorted(provenance["cases"][name]["formats"]):

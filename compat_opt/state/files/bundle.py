@@ -7,6 +7,7 @@ Source: https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/pro
 """
 
 import collections
+import os
 
 from compat_opt.errors import StateError
 from compat_opt.state.files.crc32c import crc32c, mask
@@ -112,7 +113,7 @@ class Bundle:
             self._refuse(key, entry, str(error))
         lengths = length.to_bytes(8 if length >> 32 else 4, "little")
         self._check(key, entry, crc32c(data[start:], crc32c(lengths)))
-        return data[start + 4 :]
+        return bytes(data[start + 4 :])
 
     def header(self):
         """The fields of the header."""
@@ -145,17 +146,19 @@ class Bundle:
         self._check(key, entry, crc32c(data))
         if stored != dtype.itemsize:
             return (np.frombuffer(data, "<u2").astype("<u4") << 16).view("<f4").reshape(entry.shape)
-        return np.frombuffer(bytearray(data), dtype).reshape(entry.shape)
+        return np.frombuffer(data, dtype).reshape(entry.shape)
 
     def _bytes(self, key, entry):
         try:
             with open(self._shard(entry), "rb") as file:
+                lacking = entry.offset + entry.size - os.fstat(file.fileno()).st_size
+                if lacking > 0:
+                    self._refuse(key, entry, "the file ends %d bytes too early" % min(lacking, entry.size))
                 file.seek(entry.offset)
-                data = file.read(entry.size)
+                data = bytearray(entry.size)
+                file.readinto(data)
         except OSError as error:
             self._refuse(key, entry, "the shard can't be read (%s)" % error)
-        if len(data) != entry.size:
-            self._refuse(key, entry, "the file ends %d bytes too early" % (entry.size - len(data)))
         return data
 
     def _check(self, key, entry, crc):

@@ -12,12 +12,14 @@ from compat_opt.state.files import by_lists, by_rule, by_slots
 from compat_opt.state.files.bundle import Bundle
 from compat_opt.state.files.bundle_writer import rewrite
 from compat_opt.state.files.graph import KEY, Graph
+from compat_opt.state.natives.wrappers import WRAPPERS
 from compat_opt.state.raw import RawEntry
 
 NAME = "checkpoint"
 SUMMARY = "a TensorFlow checkpoint: its prefix, its index, its folder, or a SavedModel"
 
-
+#: What wrappers call the optimizer inside.
+_INSIDE = ["inner_optimizer"] + sorted({wrapper.child for wrapper in WRAPPERS.values()})
 
 def prefix_of(path):
     """The prefix of the checkpoint that `path` means, or None.
@@ -101,8 +103,7 @@ class Reader:
         found, inside = {}, set()
         for number in self.paths:
             node, child = self.graph.nodes[number], lambda *n: self.graph.child(number, *n)  # noqa: B023
-            if child("inner_optimizer") is not None:
-                inside.add(child("inner_optimizer"))
+            inside.update(child(name) for name in _INSIDE if child(name) is not None)
             if child("_iterations") is not None:
                 # Keras 2 lists the model's variables nowhere; those of 2.9 and 2.10 are found by `_dialect`.
                 found[number] = "keras3" if child("_trainable_variables") is not None else "keras2"

@@ -8,6 +8,7 @@ from compat_opt.errors import StateError
 from compat_opt.state import natives
 from compat_opt.state.files import compiled, described, names, numbered
 from compat_opt.state.files.h5file import array_of, json_of, opened, replace_in, text_of
+from compat_opt.state.natives import wrappers
 from compat_opt.state.raw import RawEntry, RawState
 
 NAME = "h5"
@@ -106,7 +107,8 @@ def _native(written, arrays, optimizer, variables, hints):
     plain = [name.split(":")[0] for name in written]
     generation = _generation(plain)
     class_name = hints.class_name or optimizer.get("class_name")
-    config = dict(optimizer.get("config") or {}, **hints.config)
+    class_name, config = wrappers.described(class_name, optimizer.get("config") or {})
+    config.update(hints.config)
     native = natives.find(generation, class_name)
     slots = list(native.slots) + ["average", "gradient_accumulator"]
     flat = {path.replace("/", "_"): path for path, _, _ in variables}

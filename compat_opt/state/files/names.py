@@ -36,7 +36,7 @@ def split_flat(written, slots, flat=None):
     return None, None
 
 
-def class_name(generation, written, held, hints, attributes=True, dialect="", extra=()):
+def class_name(generation, written, held, hints, attributes=True, dialect="", extra=(), hypers=()):
     """The class of an optimizer whose file does not name it.
 
     Args:
@@ -46,6 +46,7 @@ def class_name(generation, written, held, hints, attributes=True, dialect="", ex
         hints: the `Hints`.
         attributes: whether `held` has names of lists.
         extra: names of its scalars.
+        hypers: names of its hyperparameters and shared scalars, where the file has them.
 
     Raises:
         StateError: several classes, or none, have these slots.
@@ -53,20 +54,29 @@ def class_name(generation, written, held, hints, attributes=True, dialect="", ex
     if hints.class_name:
         return hints.class_name
     known = natives.classes(generation, dialect)
-    fitting = [n for n, native in known.items() if held is None or _could_be(native, held, set(extra), attributes)]
+    some = set(hypers) & set().union(*map(_scalars_of, known.values()))  # no table knows the others
+    taking = [n for n, native in known.items() if some <= _scalars_of(native)]
+    fitting = [n for n in taking if held is None or _could_be(known[n], held, set(extra), attributes)]
+    if not held:  # no slots: of a class without any, or because they are not in the file
+        fitting = fitting or taking
     # Keras 3 counts ("adam_1"), and calls "RMSprop" "rmsprop" and "ScheduleFreeAdamW" "schedule_free_adam_w".
     parts = {re.sub(r"_\d+$", "", part).replace("_", "").lower() for part in written.split("/")[:-1]}
     named = [name for name in fitting if name.split(">")[-1].lower() in parts]
     if len(named) == 1:
         return named[0]
-    base = None if held is None else _same_state([(name, known[name]) for name in fitting])
+    base = None if held is None or named else _same_state([(name, known[name]) for name in fitting])
     if base is not None:
         return base
     raise StateError(
         "The file does not say of which class its optimizer is.",
-        "class_name= one of %s" % ", ".join(fitting or sorted(known)),
+        "class_name= one of %s" % ", ".join(named or fitting or sorted(known)),
         "an optimizer of %s with %s, named %r" % (generation, ", ".join(sorted(held or ())) or "no slots", written),
     )
+
+
+def _scalars_of(native):
+    """Names of the scalars that the class may keep as variables."""
+    return set(native.rule_class().hypers()) | set(native.hypers) | set(native.shared) | {"decay"}
 
 
 def _could_be(native, held, scalars, attributes):

@@ -40,11 +40,13 @@ def write_file(record, path, template, renames=None, strict=True, hints=None):
             "%s can't be written into." % template,
             "a checkpoint, H5 or .keras file, without variables in shards and without a LossScaleOptimizer",
             "the format %s" % module.NAME,
+            "Or do without a template: compat_opt.state.write(optimizer, record, model.trainable_variables), and save.",
         )
     if not any(entry.role == "slot" for entry in raw.entries) and record.slots:
         raise StateError(
             "The optimizer in %s has no slots yet, so there is no place to write to." % template,
             "a file that was saved after optimizer.build(model.trainable_variables), or after a step",
+            "one whose optimizer has made no step",
         )
     skeleton = _by_position(raw)
     known = set(skeleton.config)

@@ -3,6 +3,7 @@
 import importlib
 
 from compat_opt.errors import StateError, closest
+from compat_opt.state.natives import wrappers
 from compat_opt.state.natives.entry import Native
 
 #: Generation -> modules with a table CLASSES, in the order in which they are searched.
@@ -56,13 +57,20 @@ def find(generation, class_names, dialect=""):
     Raises:
         StateError: no table has any of the names.
     """
+    return named(generation, class_names, dialect)[1]
+
+
+def named(generation, class_names, dialect=""):
+    """(name in the table, `Native`) for a class; see `find`."""
     _check_generation(generation)
     names = [class_names] if isinstance(class_names, str) else list(class_names)
     known = classes(generation, dialect)
     for name in names:
-        for candidate in (name, name.split(">")[-1] if name.startswith(("Custom>", "Keras>")) else name):
+        outer, inner = wrappers.split(name) or (None, name)
+        for candidate in (inner, inner.split(">")[-1] if inner.startswith(("Custom>", "Keras>")) else inner):
+            whole = candidate if outer is None else wrappers.name_of(outer, candidate)
             if candidate in known:
-                return known[candidate]
+                return whole, known[candidate] if outer is None else wrappers.around(outer, known[candidate])
     raise StateError(
         "No table says how %s of the generation %s names its state." % (names[0], generation),
         "one of %s" % ", ".join(sorted(known)),

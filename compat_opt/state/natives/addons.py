@@ -1,4 +1,4 @@
-"""Classes of public packages on OptimizerV2: TensorFlow Addons ("Addons>..."), and keras-adamw.
+"""Classes of public packages on OptimizerV2: TensorFlow Addons ("Addons>..."; its wrappers in wrappers.py), keras-adamw.
 
 Schedules that they have built in (total_steps, cosine annealing, multipliers by layer) are no
 state; `compat_opt.state.register_names` adds other classes.
@@ -61,5 +61,6 @@ CLASSES = {
     ),
     # keras-adamw: its weight decays are by layer, {name: decay}.
     "AdamW": Native("AdamW", _ADAM_SLOTS, order=_ADAM_ORDER),
+    "NadamW": BUILT_IN["Nadam"],
     "SGDW": Native("SGDW", {"momentum": "velocity"}),
 }
