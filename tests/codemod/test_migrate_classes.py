@@ -194,3 +194,14 @@ class Corrected(tf.keras.optimizers.Optimizer):
     grads = [[np.array([1.0])], [np.array([1.0])]]
     found = run_reference(names["Corrected"], [np.array([0.0])], grads)
     assert_close([step[0] for step in found], [[-0.5], [-1.5]], 1e-15, what="Corrected")
+
+
+def test_no_declaration_gets_a_name_that_rules_and_compiled_optimizers_have():
+    from compat_opt.codemod.model import rule_name
+    from compat_opt.spec import UpdateRule
+    from compat_opt.spec.rule import _RESERVED
+
+    methods = {name for name in dir(UpdateRule) if not name.startswith("_")}
+    for name in _RESERVED | methods:
+        assert rule_name(name) not in _RESERVED | methods, name
+    assert rule_name("beta_1") == "beta_1"
