@@ -48,7 +48,7 @@ class HyperSpec:
     def __init__(self, name, default, line, static):
         self.name, self.default, self.lineno, self.static = name, default, line, static
         self.check, self.comment, self.required, self.inherited = None, None, False, False
-        self.key = name
+        self.key = self.argument = name  # among the model's hypers, and in the old constructor
 
 
 SlotSpec = collections.namedtuple("SlotSpec", "name init shape condition line")
@@ -136,7 +136,7 @@ class ClassModel:
             new = rule_name(name.lstrip("_"))
             fixed = self.is_static(name, default) and not (required and name not in self.forced_static)
             known = self.hypers[name] = HyperSpec(new, default, getattr(node, "lineno", None), fixed)
-            known.required, known.key = required, name
+            known.required, known.key, known.argument = required, name, name
         return self.value_of(name)
 
     def is_static(self, name, default):

@@ -205,3 +205,10 @@ def test_no_declaration_gets_a_name_that_rules_and_compiled_optimizers_have():
     for name in _RESERVED | methods:
         assert rule_name(name) not in _RESERVED | methods, name
     assert rule_name("beta_1") == "beta_1"
+
+
+def test_the_old_constructors_names_are_kept_for_the_comparison():
+    names = {row["new"]: row["old"] for row in migrate_class(MODULES["sources_optimizer_v2.py"], "Decayed").hypers}
+    assert names["decay_in_update"] == "weight_decay"
+    names = {row["new"]: row["old"] for row in migrate_class(MODULES["sources_get_updates.py"], "OldAdam").hypers}
+    assert names["learning_rate"] == "lr" and names["beta_1"] == "beta_1"
