@@ -1,5 +1,6 @@
 """`migrate --verify`: the old class runs in this environment, and a wrong rule is noticed."""
 
+import os
 import sys
 
 import pytest
@@ -124,3 +125,21 @@ def test_old_and_new_run_side_by_side(tmp_path):
     assert wrong != result.text
     found = verify(*arguments + (wrong, result.hypers, [sys.executable]))
     assert found["within"] is False and found["largest"] > 1e-3
+
+
+OVER_ANOTHER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "codemod", "sources_over_another.py")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["Anchored", "Clipped", "Doubled", "Shrinking"])
+def test_a_class_over_another_runs_beside_its_rule(name):
+    if not compat_opt.targets() or compat_opt.default_target().generation != "optimizer_v2":
+        pytest.skip("the old classes here are over OptimizerV2")
+    with open(OVER_ANOTHER) as stream:
+        module = Module(stream.read())
+    result = migrate_class(module, name)
+    arguments = (OVER_ANOTHER, name, "optimizer_v2", result.text, result.hypers, [sys.executable])
+    found = verify(*arguments, beneath=result.beneath)
+    assert found.get("within"), found
+    labels = {case["label"].split(":")[0] for case in found["cases"] if "difference" in case}
+    assert labels == {"over SGD", "over Adam"}

@@ -1,6 +1,6 @@
 """Runs an old class and the rule made from it, and writes down how far apart they go.
 
-``python -m compat_opt.testing.migration.worker JOB.json RESULT.json``, in the environment of the old class. The
+``python -m compat_opt.testing.migration.worker JOBS.json RESULTS.json``, in the environment of the old classes. An
 old class updates float64 variables; the rule runs in NumPy float64. Hyperparameters are numbers that float32
 holds exactly, since old optimizers keep theirs in float32.
 """
@@ -18,15 +18,17 @@ _IMPORTS = "from compat_opt import Hyper, Shared, Slot, UpdateRule, checks\n"
 
 
 def main(job_path, result_path):
-    """Run the job; the result is written whatever happens."""
+    """Run the jobs, a list; the result of each is written whatever happens."""
     with open(job_path) as stream:
-        job = json.load(stream)
-    try:
-        result = _run(job)
-    except Exception as error:
-        result = {"error": "%s: %s" % (type(error).__name__, str(error)[:500])}
-    with open(result_path, "w") as stream:
-        json.dump(result, stream)
+        jobs = json.load(stream)
+    results = []
+    for job in jobs:
+        try:
+            results.append(_run(job))
+        except Exception as error:
+            results.append({"error": "%s: %s" % (type(error).__name__, str(error)[:500])})
+        with open(result_path, "w") as stream:
+            json.dump(results, stream)
 
 
 def _run(job):
