@@ -2,6 +2,7 @@
 
 import os
 import sys
+import types
 
 import pytest
 
@@ -125,6 +126,21 @@ def test_old_and_new_run_side_by_side(tmp_path):
     assert wrong != result.text
     found = verify(*arguments + (wrong, result.hypers, [sys.executable]))
     assert found["within"] is False and found["largest"] > 1e-3
+
+
+def test_a_class_over_a_base_without_its_hook_is_no_difference(monkeypatch):
+    from compat_opt.testing.migration import worker
+
+    class Adam:
+        def _resource_apply_dense(self, grad, var):
+            pass
+
+    keras = types.SimpleNamespace(optimizers=types.SimpleNamespace(SGD=Adam, Adam=Adam))
+    monkeypatch.setitem(sys.modules, "tensorflow", types.SimpleNamespace(keras=keras))
+    monkeypatch.setattr(worker, "load", lambda path, name: None)
+    job = {"source": "", "class": "X", "style": "keras", "rule": "", "beneath": {"kind": "mixin", "base": "", "function": None}}
+    with pytest.raises(ImportError, match="have no update_step"):
+        list(worker._over_known(job))
 
 
 OVER_ANOTHER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "codemod", "sources_over_another.py")
