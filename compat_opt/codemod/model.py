@@ -5,7 +5,7 @@ import collections
 import re
 
 from compat_opt.codemod.beneath import find_beneath
-from compat_opt.codemod.syntax import NotLiteral, expression, is_literal, literal, names_in, write
+from compat_opt.codemod.syntax import NotLiteral, dotted, expression, is_literal, literal, names_in, write
 from compat_opt.codemod.values import NONE, SCALAR, STATIC, UNKNOWN, Refused, Value, named, static
 
 #: Constructor arguments that every compiled optimizer has itself.
@@ -124,6 +124,19 @@ class ClassModel:
             if key == name and entry[1] in allowed and (seen_after or entry[1] != after):
                 return entry
         return None
+
+    def is_changed_outside_constructor(self, name):
+        """Whether a method other than the constructor sets ``self.name``, an element of it, or calls a method that adds to it."""
+        text = "self." + name
+        for _, (function, _, _) in [entry for entry in self.methods if isinstance(entry[1], tuple) and entry[0] != "__init__"]:
+            for node in ast.walk(function):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and dotted(node.func.value) == text:
+                    if node.func.attr not in ("keys", "values", "items", "get", "copy"):
+                        return True
+                elif isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+                    if text in (dotted(node), dotted(getattr(node, "value", None))):
+                        return True
+        return False
 
     # -- hyperparameters -----------------------------------------------------------------------
 

@@ -50,6 +50,7 @@ REASONS = {
     "DoesNothing": ("never assigned", "class DoesNothing"),
     "Loops": ("For statement", "for _ in range(3)"),
     "Divides": ("a Group with rule= gives", "optimizer.apply_gradients(pairs)"),
+    "CollectsNames": ("membership", "var.name in self.names"),
     "WithoutUpdate": ("no _resource_apply_dense", "class WithoutUpdate"),
     "Delegates": ("", "class Delegates"),
 }
