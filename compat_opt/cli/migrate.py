@@ -159,16 +159,19 @@ def _verified(result):
 
 def _verify(arguments, text, migration):
     from compat_opt.codemod.module import Module
-    from compat_opt.testing.migration.verify import verify
+    from compat_opt.testing.migration.verify import job_of, verify_all
 
     if arguments.file == "-":
         raise CommandError("--verify needs a file.", "the path of a Python file", "FILE=-")
-    module, found = Module(text), {}
+    module, found, by_style = Module(text, arguments.file), {}, {}
     for result in migration.classes:
         if result.text:
             style = {"none": "optimizer_v2"}.get(module.style(result.name), module.style(result.name))
-            interpreters = arguments.python or _interpreters(arguments, style)
-            found[result.name] = verify(arguments.file, result.name, style, result.text, result.hypers, interpreters, beneath=result.beneath)
+            job = job_of(arguments.file, result.name, style, result.text, result.hypers, result.beneath)
+            by_style.setdefault(style, []).append(job)
+    for style, jobs in by_style.items():
+        results = verify_all(jobs, arguments.python or _interpreters(arguments, style))
+        found.update((job["class"], result) for job, result in zip(jobs, results))
     return found
 
 

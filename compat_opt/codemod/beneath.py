@@ -40,8 +40,10 @@ def find_beneath(module, name):
     nodes = [module.classes[owner].node for owner in chain]
     if found.enclosing is not None:
         arguments = [a.arg for a in found.enclosing.args.args]
-        bases = [text for owner in chain for text in map(dotted, module.classes[owner].bases) if text in arguments]
-        return Beneath("factory", bases[0], found.enclosing.name, None, ()) if bases and _calls_super(nodes) else None
+        bases = [base for owner in chain for base in _from_outside(module, owner, arguments)]
+        if len(bases) != 1 or bases[0] is None or built_in is not None or not _calls_super(nodes):
+            return None
+        return Beneath("factory", bases[0], found.enclosing.name, None, ())
     attributes = {
         call.func.value.attr
         for node in nodes
@@ -55,6 +57,13 @@ def find_beneath(module, name):
     if built_in is None and all(dotted(b) == "object" for b in strangers) and _calls_super(nodes):
         return Beneath("mixin", "UpdateRule", None, None, ())
     return None
+
+
+def _from_outside(module, owner, arguments):
+    """The bases of a class that are no classes of its file; None for one that is no argument or does not come last."""
+    bases = [dotted(base) for base in module.classes[owner].bases]
+    outside = [base for base in bases if base not in module.classes and base != "object"]
+    return [base if base in arguments and base == bases[-1] else None for base in outside]
 
 
 def _calls(node):

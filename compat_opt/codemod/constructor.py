@@ -114,11 +114,14 @@ class Constructor(Declaring):
             return wrapped()
         if name in ENGINE_ARGUMENTS and name not in ("decay", "lr"):
             return NONE
-        if default is None:
-            value = self.model.declare(name, 0.001 if name in ("learning_rate", "lr") else None, parameter, required=True)
-            return value
         try:
-            return self.model.declare(name, folded(default), parameter)
+            if default is None:
+                value = self.model.declare(name, 0.001 if name in ("learning_rate", "lr") else None, parameter, required=True)
+            else:
+                value = self.model.declare(name, folded(default), parameter)
+            if name == "lr":
+                self.model.hypers["learning_rate"].argument = name
+            return value
         except NotLiteral:
             return Value(UNKNOWN, data="the default %s of %s is not understood" % (write(default), name))
 

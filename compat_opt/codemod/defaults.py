@@ -33,6 +33,8 @@ def settle(model):
     other = model.fresh()
     AtDefaults(other).follow_constructor()
     for name, value in unknown.items():
+        if model.is_changed_outside_constructor(name):
+            continue
         found = other.attributes.get(name)
         plain = found is not None and (found is NONE or found.kind == STATIC and is_literal(found.node))
         if plain or found is not None and found.kind in (DICT, LIST) and found.data in ({}, []):

@@ -272,7 +272,7 @@ class Evaluator:
         """``x in y``."""
         if sides[1].kind == DICT and is_literal(node.left):
             return static((literal(node.left) in sides[1].data) == isinstance(node.ops[0], ast.In))
-        if sides[1].kind in (DICT, LIST) and sides[1].data in ({}, []):
+        if sides[1].kind in (DICT, LIST) and sides[1].data in ({}, []) and self.stays_empty(node.comparators[0]):
             return static(isinstance(node.ops[0], ast.NotIn))
         values = [side if side.kind == STATIC else None for side in sides]
         if None in values:

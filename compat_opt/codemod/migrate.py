@@ -47,7 +47,7 @@ def migrate_class(module, name):
     outcome = NOTES if notes else CONVERTED
     reason = "; ".join("line %d: %s" % note for note in notes)
     hypers = [
-        {"old": key, "new": spec.name, "default": spec.default, "required": spec.required}
+        {"old": spec.argument, "new": spec.name, "default": spec.default, "required": spec.required}
         for key, spec in model.hypers.items()
         if not spec.inherited and (spec.name in model.read or spec.name == "weight_decay")
     ]

@@ -5,7 +5,7 @@ import collections
 import re
 
 from compat_opt.codemod.beneath import find_beneath
-from compat_opt.codemod.syntax import NotLiteral, expression, is_literal, literal, names_in, write
+from compat_opt.codemod.syntax import NotLiteral, dotted, expression, is_literal, literal, names_in, write
 from compat_opt.codemod.values import NONE, SCALAR, STATIC, UNKNOWN, Refused, Value, named, static
 
 #: Constructor arguments that every compiled optimizer has itself.
@@ -14,14 +14,24 @@ ENGINE_ARGUMENTS = (
     "gradient_accumulation_steps loss_scale_factor jit_compile use_locking kwargs args"
 ).split()
 
-#: Names that a declaration can't have, and what it is called instead.
+#: Names of a rule and of compiled optimizers that a declaration can't have.
+_TAKEN = set(
+    "accumulator apply apply_gradients average build built check_numerics compute_gradients decay evaluate "
+    "exclude_from_weight_decay finalize_variable_values for_step from_config get_config get_gradients get_slot "
+    "get_slot_names get_updates get_weights groups hypers iterations lr measure minimize overrides prepare rule set_weights shared "
+    "slots slots_for sparse stateless_apply step target update variables weight_decay weights with_values".split()
+) | set(ENGINE_ARGUMENTS)
+
+#: What some of them are called instead.
 _OTHER_NAMES = {
-    "accumulator": "accum", "average": "average_value", "step": "step_value", "apply": "apply_value", "lr": "lr_value",
-    "variables": "variables_value", "weights": "weights_value", "target": "target_value", "sparse": "sparse_update",
-    "build": "build_value", "rule": "rule_value", "weight_decay": "decay_in_update", "decay": "decay_value",
-    "measure": "measured", "update": "update_value", "prepare": "prepared", "slots": "slots_value", "shared": "shared_value",
-    "check_numerics": "check_numerics_value", "minimize": "minimize_value", "iterations": "iterations_value",
+    "accumulator": "accum", "weight_decay": "decay_in_update", "sparse": "sparse_update", "measure": "measured",
+    "prepare": "prepared",
 }  # fmt: skip
+
+
+def rule_name(name):
+    """What a hyperparameter, slot or shared scalar of the old class is called in the rule."""
+    return _OTHER_NAMES.get(name) or (name + "_value" if name in _TAKEN else name)
 
 
 class Restart(Exception):
@@ -38,7 +48,7 @@ class HyperSpec:
     def __init__(self, name, default, line, static):
         self.name, self.default, self.lineno, self.static = name, default, line, static
         self.check, self.comment, self.required, self.inherited = None, None, False, False
-        self.key = name
+        self.key = self.argument = name  # among the model's hypers, and in the old constructor
 
 
 SlotSpec = collections.namedtuple("SlotSpec", "name init shape condition line")
@@ -115,6 +125,19 @@ class ClassModel:
                 return entry
         return None
 
+    def is_changed_outside_constructor(self, name):
+        """Whether a method other than the constructor sets ``self.name``, an element of it, or calls a method that adds to it."""
+        text = "self." + name
+        for _, (function, _, _) in [entry for entry in self.methods if isinstance(entry[1], tuple) and entry[0] != "__init__"]:
+            for node in ast.walk(function):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and dotted(node.func.value) == text:
+                    if node.func.attr not in ("keys", "values", "items", "get", "copy"):
+                        return True
+                elif isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+                    if text in (dotted(node), dotted(getattr(node, "value", None))):
+                        return True
+        return False
+
     # -- hyperparameters -----------------------------------------------------------------------
 
     def declare(self, name, default, node, required=False):
@@ -123,10 +146,10 @@ class ClassModel:
             return static(0.0) if name != "lr" else self.declare("learning_rate", default, node)
         known = self.hypers.get(name)
         if known is None:
-            new = _OTHER_NAMES.get(name, name).lstrip("_")
+            new = rule_name(name.lstrip("_"))
             fixed = self.is_static(name, default) and not (required and name not in self.forced_static)
             known = self.hypers[name] = HyperSpec(new, default, getattr(node, "lineno", None), fixed)
-            known.required, known.key = required, name
+            known.required, known.key, known.argument = required, name, name
         return self.value_of(name)
 
     def is_static(self, name, default):
@@ -214,7 +237,7 @@ class ClassModel:
     def declare_shared(self, name, first):
         """Declare a scalar of the optimizer; its name in the rule."""
         key = name.strip("_")
-        key = _OTHER_NAMES.get(key, key)
+        key = rule_name(key)
         if any(spec.name == key for spec in self.hypers.values()):
             key += "_shared"
         self.shared[key] = first
@@ -234,7 +257,7 @@ class ClassModel:
     def add_slot(self, key, init, shape, conditions, node):
         """Declare a slot under the name of the old code."""
         name = key.strip("_") or "slot"
-        name = _OTHER_NAMES.get(name, name)
+        name = rule_name(name)
         if any(spec.name == name for spec in self.hypers.values()) or name in self.hyper_values:
             name = "velocity" if name == "momentum" and "velocity" not in self.slot_specs else name + "_slot"
         if not name.isidentifier():

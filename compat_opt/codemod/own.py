@@ -1,7 +1,9 @@
 """What ``self.x`` is inside the update: hyperparameters, slots, and what the old base classes offer."""
 
+import ast
+
 from compat_opt.codemod.beneath import HOOKS
-from compat_opt.codemod.following import Following
+from compat_opt.codemod.following import Following, is_own
 from compat_opt.codemod.syntax import dotted, expression, is_literal, literal, write
 from compat_opt.codemod.values import (
     DICT, EFFECT, FUNCTION, HANDLE, INDEX, LIST, NONE, PLACE, SCALAR, STATIC, UNKNOWN, Refused, Value, named,
@@ -61,6 +63,11 @@ class Own(Following):
         if name in ("_index_dict",):
             return Value(DICT, data={"by place": Value(INDEX)})
         raise Refused("self.%s is set nowhere that is understood" % name, node)
+
+    def stays_empty(self, node):
+        """Whether ``self.x``, which the constructor leaves empty, is given nothing by any other method."""
+        names = {n.attr for n in ast.walk(node) if is_own(n)} & set(self.model.attributes)
+        return len(names) == 1 and not self.model.is_changed_outside_constructor(names.pop())
 
     def _settled(self, name, node):
         """The value of an attribute that is as with the constructor's defaults, with a note; None for any other."""

@@ -39,12 +39,12 @@ class Made:
             raise environments.Missing("no Python %s here" % release.python)
         return environments.Environment("python of " + release.minor, "key", [])
 
-    def worker(self, interpreter, job, paths):
-        self.run.append((interpreter, job["class"], job["style"]))
+    def worker(self, interpreter, jobs, paths):
+        self.run += [(interpreter, job["class"], job["style"]) for job in jobs]
         if interpreter in self.broken:
-            return {"error": "ModuleNotFoundError: tensorflow_addons"}
+            return [{"error": "ModuleNotFoundError: tensorflow_addons"} for _ in jobs]
         case = {"label": "defaults", "dtype": "float64", "difference": self.difference}
-        return {"tensorflow": interpreter[-4:], "cases": [case], "sparse": {"exact": 0.0, "lazy": 1.0}}
+        return [{"tensorflow": interpreter[-4:], "cases": [case], "sparse": {"exact": 0.0, "lazy": 1.0}} for _ in jobs]
 
 
 @pytest.fixture
@@ -112,3 +112,16 @@ def test_an_unknown_release(made, path, capsys):
 def test_python_is_taken_instead(made, path, capsys):
     run(capsys, path, "--class", "Plain", "--python", "my python")
     assert made.run == [("my python", "Plain", "optimizer_v2")] and not made.asked
+
+
+def test_several_classes_share_a_process_and_only_those_that_failed_are_tried_again(made, monkeypatch):
+    def worker(interpreter, jobs, paths):
+        found = made.worker(interpreter, jobs, paths)
+        return [{"error": "no"} if interpreter == "one" and job["class"] == "B" else done for job, done in zip(jobs, found)]
+
+    monkeypatch.setattr(verify, "run_worker", worker)
+    styles = {"A": "optimizer_v2", "B": "keras", "G": "get_updates"}
+    jobs = [verify.job_of("old.py", name, style, "", []) for name, style in styles.items()]
+    found = verify.verify_all(jobs, ["one", "two", "three"])
+    assert all(result["within"] for result in found)
+    assert [(interpreter, name) for interpreter, name, _ in made.run] == [("one", "A"), ("one", "B"), ("one", "G"), ("two", "B")]

@@ -1,6 +1,8 @@
 """`migrate --verify`: the old class runs in this environment, and a wrong rule is noticed."""
 
+import os
 import sys
+import types
 
 import pytest
 
@@ -124,3 +126,36 @@ def test_old_and_new_run_side_by_side(tmp_path):
     assert wrong != result.text
     found = verify(*arguments + (wrong, result.hypers, [sys.executable]))
     assert found["within"] is False and found["largest"] > 1e-3
+
+
+def test_a_class_over_a_base_without_its_hook_is_no_difference(monkeypatch):
+    from compat_opt.testing.migration import worker
+
+    class Adam:
+        def _resource_apply_dense(self, grad, var):
+            pass
+
+    keras = types.SimpleNamespace(optimizers=types.SimpleNamespace(SGD=Adam, Adam=Adam))
+    monkeypatch.setitem(sys.modules, "tensorflow", types.SimpleNamespace(keras=keras))
+    monkeypatch.setattr(worker, "load", lambda path, name: None)
+    job = {"source": "", "class": "X", "style": "keras", "rule": "", "beneath": {"kind": "mixin", "base": "", "function": None}}
+    with pytest.raises(ImportError, match="have no update_step"):
+        list(worker._over_known(job))
+
+
+OVER_ANOTHER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "codemod", "sources_over_another.py")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["Anchored", "Clipped", "Doubled", "Shrinking"])
+def test_a_class_over_another_runs_beside_its_rule(name):
+    if not compat_opt.targets() or compat_opt.default_target().generation != "optimizer_v2":
+        pytest.skip("the old classes here are over OptimizerV2")
+    with open(OVER_ANOTHER) as stream:
+        module = Module(stream.read())
+    result = migrate_class(module, name)
+    arguments = (OVER_ANOTHER, name, "optimizer_v2", result.text, result.hypers, [sys.executable])
+    found = verify(*arguments, beneath=result.beneath)
+    assert found.get("within"), found
+    labels = {case["label"].split(":")[0] for case in found["cases"] if "difference" in case}
+    assert labels == {"over SGD", "over Adam"}

@@ -86,3 +86,11 @@ def not_over(base):
             return var.assign_sub(grad)
 
     return NotOver
+
+
+def other_order(base):
+    class OtherOrder(base, Twice):
+        def _resource_apply_dense(self, grad, var):
+            return super()._resource_apply_dense(-grad, var)
+
+    return OtherOrder

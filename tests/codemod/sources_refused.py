@@ -140,3 +140,18 @@ class Divides(tf.keras.optimizers.Optimizer):
     def apply_gradients(self, grads_and_vars, name=None, **kwargs):
         pairs = list(grads_and_vars)
         return tf.group([optimizer.apply_gradients(pairs) for optimizer in self.optimizers])
+
+
+class CollectsNames(tf.keras.optimizers.Optimizer):
+    def __init__(self, name="CollectsNames", **kwargs):
+        super().__init__(name, **kwargs)
+        self.names = []
+
+    def _create_slots(self, var_list):
+        for var in var_list:
+            self.names.append(var.name)
+
+    def _resource_apply_dense(self, grad, var):
+        if var.name in self.names:
+            return var.assign_sub(2 * grad)
+        return var.assign_sub(grad)

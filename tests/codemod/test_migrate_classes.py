@@ -50,6 +50,7 @@ REASONS = {
     "DoesNothing": ("never assigned", "class DoesNothing"),
     "Loops": ("For statement", "for _ in range(3)"),
     "Divides": ("a Group with rule= gives", "optimizer.apply_gradients(pairs)"),
+    "CollectsNames": ("membership", "var.name in self.names"),
     "WithoutUpdate": ("no _resource_apply_dense", "class WithoutUpdate"),
     "Delegates": ("", "class Delegates"),
 }
@@ -194,3 +195,21 @@ class Corrected(tf.keras.optimizers.Optimizer):
     grads = [[np.array([1.0])], [np.array([1.0])]]
     found = run_reference(names["Corrected"], [np.array([0.0])], grads)
     assert_close([step[0] for step in found], [[-0.5], [-1.5]], 1e-15, what="Corrected")
+
+
+def test_no_declaration_gets_a_name_that_rules_and_compiled_optimizers_have():
+    from compat_opt.codemod.model import rule_name
+    from compat_opt.spec import UpdateRule
+    from compat_opt.spec.rule import _RESERVED
+
+    methods = {name for name in dir(UpdateRule) if not name.startswith("_")}
+    for name in _RESERVED | methods:
+        assert rule_name(name) not in _RESERVED | methods, name
+    assert rule_name("beta_1") == "beta_1"
+
+
+def test_the_old_constructors_names_are_kept_for_the_comparison():
+    names = {row["new"]: row["old"] for row in migrate_class(MODULES["sources_optimizer_v2.py"], "Decayed").hypers}
+    assert names["decay_in_update"] == "weight_decay"
+    names = {row["new"]: row["old"] for row in migrate_class(MODULES["sources_get_updates.py"], "OldAdam").hypers}
+    assert names["learning_rate"] == "lr" and names["beta_1"] == "beta_1"

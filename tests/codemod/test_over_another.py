@@ -115,6 +115,7 @@ REASONS = {
     "SetsBeneath": ("sets momentum of the one beneath", "momentum=0.5"),
     "OtherSlots": ("overrides get_slot", "def get_slot"),
     "Scaled": ("scale", "scale * grad"),
+    "OtherOrder": ("does not hand on", "class OtherOrder"),
     "NotOver": ("does not hand on", "class NotOver"),
 }
 

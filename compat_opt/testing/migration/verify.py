@@ -77,26 +77,44 @@ def verify(source, name, style, rule_text, hypers, interpreters, paths=(), benea
     Returns:
         ``{"largest", "within", "cases", "sparse", "tensorflow"}``, or ``{"error"}`` of the last interpreter.
     """
+    return verify_all([job_of(source, name, style, rule_text, hypers, beneath)], interpreters, paths)[0]
+
+
+def job_of(source, name, style, rule_text, hypers, beneath=None):
+    """What the worker is given for one class; the arguments are those of `verify`."""
     job = {"source": os.path.abspath(source), "class": name, "style": style, "rule": rule_text, "cases": cases(hypers)}
     if beneath is not None:
         job["beneath"] = {"kind": beneath.kind, "base": beneath.base, "function": beneath.function}
-    errors = []
+    return job
+
+
+def verify_all(jobs, interpreters, paths=()):
+    """As `verify`, for several classes of one package: each interpreter is started once, for those still to be compared.
+
+    Classes with get_updates run in a graph, in a process of their own.
+    """
+    results, errors = [None] * len(jobs), [[] for _ in jobs]
     for interpreter in interpreters:
-        result = judged(run_worker(interpreter, job, paths))
-        if "error" not in result:
-            return result
-        if result["error"] not in errors:
-            errors.append(result["error"])
-    return {"error": "; ".join(errors) or "no environment"}
+        for graph in (False, True):
+            waiting = [i for i, job in enumerate(jobs) if results[i] is None and (job["style"] == "get_updates") is graph]
+            found = run_worker(interpreter, [jobs[i] for i in waiting], paths) if waiting else []
+            for i, result in zip(waiting, map(judged, found)):
+                if "error" not in result:
+                    results[i] = result
+                elif result["error"] not in errors[i]:
+                    errors[i].append(result["error"])
+        if None not in results:
+            break
+    return [result or {"error": "; ".join(words) or "no environment"} for result, words in zip(results, errors)]
 
 
-def run_worker(interpreter, job, paths):
-    """What the worker writes, in one interpreter."""
+def run_worker(interpreter, jobs, paths):
+    """What the worker writes of each job, in one interpreter."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(compat_opt.__file__)))
     with tempfile.TemporaryDirectory() as folder:
-        files = [os.path.join(folder, name) for name in ("job.json", "result.json")]
+        files = [os.path.join(folder, name) for name in ("jobs.json", "results.json")]
         with open(files[0], "w") as stream:
-            json.dump(job, stream)
+            json.dump(jobs, stream)
         environ = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "TF_USE_LEGACY", "KERAS_BACKEND"))}
         environ.update(
             PYTHONPATH=os.pathsep.join([package] + list(paths)),
@@ -108,9 +126,11 @@ def run_worker(interpreter, job, paths):
         done = subprocess.run(command, env=environ, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         try:
             with open(files[1]) as stream:
-                return json.load(stream)
+                results = json.load(stream)
         except (OSError, ValueError):
-            return {"error": "the process ended with exit code %d: %s" % (done.returncode, done.stdout.decode()[-300:])}
+            results = []
+        ended = {"error": "the process ended with exit code %d: %s" % (done.returncode, done.stdout.decode()[-300:])}
+        return results + [ended] * (len(jobs) - len(results))
 
 
 def judged(result):

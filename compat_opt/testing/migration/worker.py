@@ -1,6 +1,6 @@
 """Runs an old class and the rule made from it, and writes down how far apart they go.
 
-``python -m compat_opt.testing.migration.worker JOB.json RESULT.json``, in the environment of the old class. The
+``python -m compat_opt.testing.migration.worker JOBS.json RESULTS.json``, in the environment of the old classes. An
 old class updates float64 variables; the rule runs in NumPy float64. Hyperparameters are numbers that float32
 holds exactly, since old optimizers keep theirs in float32.
 """
@@ -18,21 +18,26 @@ _IMPORTS = "from compat_opt import Hyper, Shared, Slot, UpdateRule, checks\n"
 
 
 def main(job_path, result_path):
-    """Run the job; the result is written whatever happens."""
+    """Run the jobs, a list; the result of each is written whatever happens."""
     with open(job_path) as stream:
-        job = json.load(stream)
-    try:
-        result = _run(job)
-    except Exception as error:
-        result = {"error": "%s: %s" % (type(error).__name__, str(error)[:500])}
-    with open(result_path, "w") as stream:
-        json.dump(result, stream)
+        jobs = json.load(stream)
+    results = []
+    for job in jobs:
+        try:
+            results.append(_run(job))
+        except Exception as error:
+            results.append({"error": "%s: %s" % (type(error).__name__, str(error)[:500])})
+        with open(result_path, "w") as stream:
+            json.dump(results, stream)
 
 
 def _run(job):
-    run = {"get_updates": _run_get_updates}.get(job["style"], _run_apply)
     import tensorflow as tf
 
+    run = _run_apply
+    if job["style"] == "get_updates":
+        tf.compat.v1.disable_eager_execution()  # before the old module makes anything
+        run = _run_get_updates
     result = {"tensorflow": tf.__version__, "cases": []}
     pairs = list(_over_known(job) if job.get("beneath") else _alone(job))
     for old, rule, label, beneath in pairs:
@@ -73,6 +78,8 @@ def _over_known(job):
         classes = getattr(classes, "legacy", classes)
     for name, settings in _BENEATH.items():
         base, rule = getattr(classes, name), getattr(rules, name)
+        if job["style"] == "keras" and not hasattr(base, "update_step"):
+            raise ImportError("the optimizers of this release have no update_step")
         names = {beneath["base"]: rule} if beneath["kind"] == "factory" else {}
         exec(_IMPORTS + job["rule"], names)
         made = names[job["class"].split(".")[-1]]
@@ -112,6 +119,8 @@ def _own(module, name):
     found = getattr(module, name)
     if found.__module__ != module.__name__:
         raise ImportError("%s stands for %s.%s once the file has run" % (name, found.__module__, found.__name__))
+    if getattr(found, "__abstractmethods__", None):
+        found.__abstractmethods__ = frozenset()  # a get_config that is missing has no part in the update
     return found
 
 
@@ -138,7 +147,9 @@ def _case(run, old, rule, case):
         try:
             theirs = run(old, case["old"], [v.astype(dtype) for v in values], [[g.astype(dtype) for g in s] for s in steps])
         except Exception as error:
-            result.setdefault("error", "%s: %s" % (type(error).__name__, str(error)[:300]))
+            words = "%s: %s" % (type(error).__name__, str(error)[:300])
+            if words not in result.get("error", ""):
+                result["error"] = "; ".join(filter(None, [result.get("error"), words]))
             continue
         ours = run_reference(rule, values, steps, **case["new"])
         return {"label": case["label"], "dtype": dtype, "difference": _difference(values, theirs, ours)}
@@ -193,22 +204,43 @@ def _run_apply(old, arguments, values, steps, sparse=False):
     return trajectory
 
 
-def _run_get_updates(old, arguments, values, steps):
-    """get_updates in a graph: the loss is the sum of variable times gradient, so that the gradient is as given."""
+def _in_order(optimizer, updates):
+    """The updates, with the scalars of the optimizer last: many classes leave open whether they are read before."""
     import tensorflow as tf
 
-    tf.compat.v1.disable_eager_execution()
+    pairs = [part for part in updates if isinstance(part, tuple)]
+    others = [part for part in updates if not isinstance(part, tuple)]
+    counter = getattr(getattr(optimizer, "iterations", None), "op", None)
+    counting = [op for op in counter.graph.get_operations() if _adds_to(op, counter)] if counter is not None else []
+    operations = [getattr(part, "op", part) for part in others]
+    before = [op for op in operations if op not in counting and not set(op.control_inputs) & set(counting)]
+    before += [new.op for _, new in pairs]
+    for op in counting:
+        op._add_control_inputs(before)
+    with tf.control_dependencies(before):
+        return others + [tf.compat.v1.assign(variable, new) for variable, new in pairs]
+
+
+def _adds_to(op, counter):
+    return op.type in ("AssignAdd", "AssignAddVariableOp") and op.inputs[0].op in (counter, getattr(counter, "handle", None))
+
+
+def _run_get_updates(old, arguments, values, steps):
+    """get_updates in a graph: the loss is the sum of variable times gradient, so that the gradient is as given."""
     base = next(cls for cls in old.__mro__ if cls.__module__.split(".")[0] in ("keras", "tensorflow", "tensorflow_core"))
     backend = importlib.import_module("keras.backend" if base.__module__.startswith("keras.") else "tensorflow.keras.backend")
+    backend.set_floatx(str(values[0].dtype))  # what the class itself makes variables and constants of
     optimizer = old(**arguments)
     variables = [backend.variable(value, dtype=str(value.dtype)) for value in values]
     holders = [backend.placeholder(shape=value.shape, dtype=str(value.dtype)) for value in values]
     loss = sum(backend.sum(variable * holder) for variable, holder in zip(variables, holders))
-    train = backend.function(holders, [loss], updates=optimizer.get_updates(loss, variables))
+    updates = _in_order(optimizer, optimizer.get_updates(loss, variables))
+    train = backend.function(holders, [loss], updates=updates)
+    read = backend.function(holders, [variable + 0.0 for variable in variables])  # get_value of Keras 2.3 is for eager only
     trajectory = []
     for row in steps:
         train(row)
-        trajectory.append([backend.get_value(variable) for variable in variables])
+        trajectory.append([np.array(value) for value in read(row)])
     return trajectory
 
 
