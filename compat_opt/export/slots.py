@@ -42,6 +42,13 @@ class SlotSource:
             self.entries.append((name, text_of(shape), None if known else condition))
             self._first_value(name, slot.init)
 
+    @property
+    def plain(self):
+        """Names of the slots where every variable has all of them, zeros of its own shape; else an empty list."""
+        if self.initial or any(shape != "shape" or condition is not None for _, shape, condition in self.entries):
+            return []
+        return [name for name, _, _ in self.entries]
+
     def _first_value(self, name, init):
         if isinstance(init, Hyper):
             fixed = init.name in self.settings
