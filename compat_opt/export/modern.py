@@ -51,6 +51,7 @@ class ModernWriter(Writer):
         body = []
         for part in filter(None, parts):
             body += ([""] if body else []) + part
+        body = _without_unread(body, self.pass_learning_rate)
         tail = self.module_functions(functions, used_functions(self.functions_used, body))
         imports = sorted("import %s" % name for name in self.translation.modules)
         head = self.provenance(self.api) + [""] + imports + ([""] if imports else []) + self.imports
@@ -230,3 +231,22 @@ class ModernWriter(Writer):
         if entries:
             lines += broken("", pieces(expression("config.update({%s})" % ", ".join(entries))), 8)
         return lines + ["        return config"]
+
+
+def _without_unread(lines, name):
+    """A class's lines without the argument `name` of _step_scalars and _measured, where these read nothing of it."""
+    for method in ("_step_scalars", "_measured") if name else ():
+        starts = [k for k, line in enumerate(lines) if line.startswith("    def %s(self" % method)]
+        if not starts:
+            continue
+        body = lines[starts[0] + 1 :]
+        ends = [k for k, line in enumerate(body) if line.startswith("    def ")]
+        if name in "\n".join(body[: ends[0]]):
+            continue
+        lines = [
+            line.replace(", %s" % name, "").replace("(%s)" % name, "()").replace("(%s, " % name, "(")
+            if "%s(" % method in line
+            else line
+            for line in lines
+        ]
+    return lines
