@@ -79,9 +79,12 @@ class ModernWriter(Writer):
         if not self.slots.entries:
             return lines if self.shared else []
         if self.slots.plain:
-            entries = ", ".join('"%s": self._add_slot(variable, "%s")' % (name, name) for name in self.slots.plain)
+            names, source = self.slots.names(8)
+            entries = "name: self._add_slot(variable, name) for name in names"
+            if not names:
+                entries = ", ".join('"%s": self._add_slot(variable, "%s")' % (name, name) for name, _, _ in self.slots.entries)
             made = expression("[{%s} for variable in %s]" % (entries, self.variables))
-            return lines + broken("self._slots = ", pieces(made), 8)
+            return lines + names + broken("self._slots = ", pieces(made), 8)
         lines += ["        self._slots = []", "        for variable in %s:" % self.variables]
         if self.slots.initial:
             entries = ['"%s": %s' % (n, self.initializer(source)) for n, source in self.slots.initial.items()]

@@ -115,7 +115,9 @@ def test_the_newer_apis_find_the_class_again_when_a_model_is_loaded(sources):
 
 
 def test_slots_that_every_variable_has_are_made_in_a_line(sources):
-    """Slots by shape, by a flag or with a first value take a method that says which."""
+    """Slots by shape or with a first value take a method that says which."""
     for generation in generations():
         assert "_slots_for" not in sources["Lion", generation]
+        assert "_slots_for" not in sources["Adam", generation]
+        assert '        if self.amsgrad:\n            names.append("velocity_hat")' in sources["Adam", generation]
         assert "_slots_for" in sources["Adafactor", generation] and "_slots_for" in sources["Adagrad", generation]

@@ -171,17 +171,22 @@ class Writer(BaseWriter):
         else:
             self.extra = [_INITIALIZER]
         text = _CREATE_SLOTS.replace("{shared}", "".join(line + "\n" for line in shared))
-        text = text.replace("{made}", "".join(self._plain_slots()) or _MADE.lstrip("\n"))
+        names, made = self._plain_slots() if self.slots.plain else ([], _MADE.lstrip("\n"))
+        text = text.replace("{made}", made)
         text = text.replace("{initial}", "".join(line + "\n" for line in initial))
         text = text.replace(", {initializer}", ", " + initializer if initializer else "")
         if not own_shapes:
             text = text.replace("for name, shape in self._slots_for(tuple(variable.shape)).items():",
                                 "for name in self._slots_for(tuple(variable.shape)):")
         lines = text.strip("\n").splitlines()
+        lines = lines[:2] + names + lines[2:]
         return lines + (["        self._var_list = list(var_list)"] if self.draws() else [])
 
     def _plain_slots(self):
-        return ['            self.add_slot(variable, "%s")\n' % name for name in self.slots.plain]
+        names, source = self.slots.names(8)
+        if not names:
+            return [], "".join('            self.add_slot(variable, "%s")\n' % name for name, _, _ in self.slots.entries)
+        return names, "            for name in names:\n                self.add_slot(variable, name)\n"
 
     extra = ()
 
@@ -259,10 +264,13 @@ class Writer(BaseWriter):
             made, whole = self.scalar_lines(self._read_input)
         if not self.per_step and not made and not whole.keys:
             return lines
-        call = put(expression("_cast(x, dtype)"), "x", whole)
         made.append("        dtype = tf.float32 if var_dtype.size < 4 else var_dtype")
-        target = expression("apply_state[(var_device, var_dtype)].update(x)")
-        return lines + made + broken("", pieces(put(target, "x", call)), 8)
+        call = "apply_state[(var_device, var_dtype)].update(_cast(x, dtype))"
+        line = broken("", pieces(put(expression(call), "x", whole)), 8)
+        if len(line) > 3:
+            made += broken("coefficients = ", pieces(whole), 8)
+            line = broken("", pieces(expression(call.replace("x,", "coefficients,"))), 8)
+        return lines + made + line
 
     def per_step_hook(self):
         """Lines of the method that runs once per step, for all variables."""
