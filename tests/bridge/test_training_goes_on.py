@@ -97,9 +97,12 @@ def test_a_compile_config():
     assert_weights(other, expected)
 
 
-def test_a_wrapper(tmp_path):
-    """Its own state, and that of the optimizer inside of it."""
-    model, x, y = compiled("Lookahead", "wrappers.py", "adam")
+@pytest.mark.parametrize("inside", ["adam", "Momentum"])
+def test_a_wrapper(tmp_path, inside):
+    """Its own state, and that of the optimizer inside of it: one of Keras, or another bridged one."""
+    if inside == "Momentum":
+        inside = bridge.load(location("momentum_v2.py", "Momentum"))(0.1)
+    model, x, y = compiled("Lookahead", "wrappers.py", inside)
     fit(model, x, y, 3)
     loaded = saved_and_loaded(model, tmp_path)
     fit(model, x, y, 3)

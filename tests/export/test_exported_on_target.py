@@ -187,11 +187,14 @@ def test_trains_a_model_whose_state_is_saved(target, tmp_path):
 @on_each_target
 @pytest.mark.parametrize("name", ["Lion", "Adagrad"])
 def test_fits_an_embedding_and_is_loaded_with_its_model(name, target, tmp_path):
-    """The rest of the training is the compiled rule's. The oldest API has no register of classes: it is told the class."""
+    """The rest of the training is the compiled rule's; where files hold no registered names, Keras is told the class."""
     on = OnTarget(target)
     if on.tf is None or not on.has("Sequential"):
         pytest.skip("models with sparse gradients are TensorFlow's")
     rule, keras = getattr(rules, name), on.keras
+    registered = on.is_keras3 or hasattr(keras.utils, "get_registered_name")
+    if not registered and name == "Adagrad":
+        pytest.skip("TensorFlow 2.0 and 2.1 load their own class of that name, whatever they are told")
     random = np.random.RandomState(0)
     x, y = random.randint(0, 4, (8, 2)), random.uniform(-1, 1, (8, 1)).astype("float32")
     first = [random.uniform(-1, 1, shape).astype("float32") for shape in ((6, 3), (6, 1), (1,))]
@@ -213,7 +216,7 @@ def test_fits_an_embedding_and_is_loaded_with_its_model(name, target, tmp_path):
     fit(compiled, 5), fit(model, 3)
     path = str(tmp_path / ("model.keras" if on.is_keras3 else "model.h5"))
     model.save(path)
-    told = {"custom_objects": {name: exported}} if target.generation == "optimizer_v2" else {}
+    told = {} if registered else {"custom_objects": {name: exported}}
     loaded = keras.models.load_model(path, **told)
     assert type(loaded.optimizer) is exported
     fit(loaded, 2)

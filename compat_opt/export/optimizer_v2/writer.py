@@ -50,6 +50,11 @@ _SPARSE = '''
         return self._resource_apply_dense(gradient, variable, apply_state)
 '''
 
+_REGISTER = '''
+if hasattr(keras.utils, "register_keras_serializable"):  # from TF 2.1 on
+    keras.utils.register_keras_serializable()(%s)
+'''
+
 _ARGUMENTS = (
     "name: the optimizer's name.",
     "**kwargs: those of the base class: clipnorm, clipvalue, global_clipnorm, decay, lr.",
@@ -97,6 +102,7 @@ class Writer(BaseWriter):
         body = []
         for part in parts:
             body += ([""] if body else []) + part
+        body += ["", ""] + (_REGISTER % self.rule.__name__).strip("\n").splitlines()
         private_functions = {"_compute_dtype": private.COMPUTE_DTYPE, "_dense": private.DENSE, "_cast": private.CAST}
         used = used_functions(private_functions, body)
         imports = sorted("import %s" % name for name in self.translation.modules)
