@@ -262,32 +262,43 @@ def restored(make, keras):
 
 
 def show(arguments):
-    """The table, as Markdown."""
+    """The table, as Markdown, and its sums; of a class that is in several files the last one counts."""
     import numpy as np
 
     homes = [json.load(open(path)) for path in arguments.home]
-    rows = []
+    rows = {}
     for path in arguments.results:
         found = json.load(open(path))
         for name, result in found["classes"].items():
             home = [h for h in homes if name in h["classes"] and h["classes"][name]["trajectory"]]
-            equal = compared(result, home[0]["classes"][name], np) if home else "no reference"
-            reference = home[0]["tensorflow"] if home else "-"
-            hooks = ", ".join(result["hooks"]) or "none"
-            rows.append((name, found["tensorflow"], result["dense"], result["embedding"], hooks, str(result["restored"]), equal, reference))
-    print("| class | TF | dense | embedding | own hooks that ran | restored | equals its own | reference |\n|" + "---|" * 8)
-    for row in sorted(rows):
-        print("| %s |" % " | ".join(row))
-    for version in sorted({row[1] for row in rows}):
-        these = [row for row in rows if row[1] == version]
-        alone = [row for row in these if row[7] != "-"]
-        same = [row for row in alone if row[6].startswith("yes") and row[4] != "none"]
-        print("\nTF %s: %d classes" % (version, len(these)))
-        for column, label in ((2, "train the dense model"), (3, "train the embedding model"), (5, "state restored")):
-            print("  %s: %d" % (label, sum(row[column] == "yes" for row in these)))
-        print("  train alone on a TensorFlow that was tried: %d" % len(alone))
-        print("  of these, own hooks run and the trajectory is equal: %d" % len(same))
-        print("  of these, in every column: %d" % sum(row[2] == row[3] == row[5] == "yes" for row in same))
+            equal = compared(result, home[-1]["classes"][name], np) if home else "no reference"
+            alone = home[-1]["tensorflow"] if home else "-"
+            hooks = "yes" if result["hooks"] else "none"
+            outcomes = [short(result[kind], arguments.whole) for kind in ("dense", "embedding", "restored")]
+            rows[name, found["tensorflow"]] = (name, found["tensorflow"], *outcomes[:2], hooks, outcomes[2], equal, alone)
+    print("| class | TF | trains dense | trains embedding | own hooks ran | restored | equals its own | own on |\n|" + "---|" * 8)
+    for key in sorted(rows):
+        print("| %s |" % " | ".join(rows[key]))
+    for version in sorted({version for _, version in rows}):
+        sums([row for row in rows.values() if row[1] == version], version)
+
+
+def short(outcome, whole):
+    """A cell: a message without its details, which --whole shows."""
+    text = str(outcome)
+    return text if whole or text[:7] in ("yes", "differs") or ": " not in text else text.split(": ")[0]
+
+
+def sums(rows, version):
+    """What the rows of one TensorFlow come to."""
+    alone = [row for row in rows if row[7] != "-"]
+    same = [row for row in alone if row[6].startswith("yes") and row[4] != "none"]
+    print("\nTF %s: %d classes\n" % (version, len(rows)))
+    for column, label in ((2, "train the dense model"), (3, "train the embedding model"), (5, "state restored")):
+        print("- %s: %d" % (label, sum(row[column] == "yes" for row in rows)))
+    print("- train by themselves on a TensorFlow or Keras that was tried: %d" % len(alone))
+    print("- of these, own hooks run and the trajectory is equal: %d" % len(same))
+    print("- of these, in every column: %d" % sum(row[2] == row[3] == row[5] == "yes" for row in same))
 
 
 def compared(result, home, np):
@@ -323,6 +334,7 @@ def main():
     three = commands.add_parser("show")
     three.add_argument("results", nargs="+")
     three.add_argument("--home", nargs="*", default=[])
+    three.add_argument("--whole", action="store_true", help="error messages whole")
     arguments = parser.parse_args()
     {"fetch": fetch, "run": run, "show": show}[arguments.command](arguments)
 

@@ -4,7 +4,7 @@ import importlib
 import os
 import sys
 
-from compat_opt.bridge import hooks, written_for
+from compat_opt.bridge import hooks, known, written_for
 from compat_opt.adapters import registration
 from compat_opt.bridge.frameworks import keras_of, optimizers_of, own_classes, target_with
 from compat_opt.bridge.loading import PrivateModules, RunFirst, source_of
@@ -93,8 +93,8 @@ def load(location, target=None, written_for=None, uncalled=(), private=()):
 
 def register(cls, legacy_class, target):
     """Register a class with the target's Keras, so that load_model finds it without custom_objects."""
-    name = "compat_opt.bridge>%s.%s" % (legacy_class.__module__, legacy_class.__qualname__)
-    registration.register(keras_of(target.namespace), cls, name)
+    known.remember(legacy_class)
+    registration.register(keras_of(target.namespace), cls, known.registered_name(legacy_class))
 
 
 def load_class(location, generation=None, target=None, private=()):

@@ -164,7 +164,11 @@ class PrivateModules:
             name = ".".join(parts + ([name] if name else []))
         found = self._find(name)
         if found is None:
-            real = builtins.__import__(name, globals, locals, fromlist, 0)
+            try:
+                real = builtins.__import__(name, globals, locals, fromlist, 0)
+            except (ImportError, AttributeError) as error:
+                _hint(error, name.partition(".")[0])
+                raise
             return self._with_answers(name, real, fromlist or ())
         if not fromlist:
             return self._find(name.partition(".")[0]) or builtins.__import__(name.partition(".")[0])
@@ -187,6 +191,16 @@ class PrivateModules:
             if any(item != "*" and self.world.answer("%s.%s" % (name, item)) is not None for item in fromlist):
                 return Facade(name, self.world, module)
         return module
+
+
+def _hint(error, package):
+    """Add to an error of another package's own imports that these could be answered, too."""
+    if (getattr(error, "name", None) or package).partition(".")[0] == package:
+        return  # it is not there at all
+    error.msg = "%s. If %s was written for an older Keras, load it privately, too: private=(%r,), or --private %s" % (
+        error, package, package, package,
+    )  # fmt: skip
+    error.args = (error.msg,)
 
 
 def source_of(location, path=None):

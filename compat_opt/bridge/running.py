@@ -5,6 +5,7 @@ such a class, or of one that the script derives from it, gives an optimizer of t
 holds the legacy one; inside of legacy code it gives the legacy one itself.
 """
 
+import abc
 import os
 import sys
 
@@ -80,8 +81,8 @@ class ScriptWorld(World):
 def _calling_gives_hosts(base, target):
     """A subclass of a legacy base whose calls, and those of its subclasses, give hosts."""
 
-    class Calls(type(base)):
-        """The type of legacy classes in a script."""
+    class Calls(type(base) if issubclass(type(base), abc.ABCMeta) else abc.ABCMeta):
+        """The type of legacy classes in a script; packages have abstract ones among them."""
 
         def __call__(cls, *args, **kwargs):
             if legacy_code.is_running():

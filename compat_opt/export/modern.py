@@ -6,7 +6,7 @@ from compat_opt.export.operations import filled
 from compat_opt.export.printer import broken, literal, pieces, statements, text_of
 from compat_opt.export.slots import fix_settings
 from compat_opt.export.translate import expression
-from compat_opt.export.writer import Writer, used_functions
+from compat_opt.export.writer import Writer, used_functions, without_unused
 
 #: Arguments of the base class, as the docstring of the exported class lists them.
 BASE_ARGUMENTS = (
@@ -28,11 +28,13 @@ class ModernWriter(Writer):
         update = self.update_step()
         methods, functions = self.helper_methods()
         parts = [
-            ["class %s(%s):" % (self.rule.__name__, self.base)] + self._docstring(),
+            [self.registered, "class %s(%s):" % (self.rule.__name__, self.base)] + self._docstring(),
             self.constructor(),
             self.build(),
         ]
-        if self.slots.entries:
+        if self.slots.plain:
+            parts.append(self.add_plain_slot.strip("\n").splitlines())
+        elif self.slots.entries:
             add_slot = filled(self.add_slot, self.initialized if self.slots.initial else self.zeros)
             parts += [self.slots_for(), add_slot.strip("\n").splitlines()]
         measure = self.measured() if self.measures else []
@@ -47,8 +49,9 @@ class ModernWriter(Writer):
             parts.append(self.assign_method())
         parts.append(self.get_config())
         body = []
-        for part in parts:
+        for part in filter(None, parts):
             body += ([""] if body else []) + part
+        body = _without_unread(body, self.pass_learning_rate)
         tail = self.module_functions(functions, used_functions(self.functions_used, body))
         imports = sorted("import %s" % name for name in self.translation.modules)
         head = self.provenance(self.api) + [""] + imports + ([""] if imports else []) + self.imports
@@ -75,6 +78,13 @@ class ModernWriter(Writer):
         lines += self.built + self.shared_lines()
         if not self.slots.entries:
             return lines if self.shared else []
+        if self.slots.plain:
+            names, source = self.slots.names(8)
+            entries = "name: self._add_slot(variable, name) for name in names"
+            if not names:
+                entries = ", ".join('"%s": self._add_slot(variable, "%s")' % (name, name) for name, _, _ in self.slots.entries)
+            made = expression("[{%s} for variable in %s]" % (entries, self.variables))
+            return lines + names + broken("self._slots = ", pieces(made), 8)
         lines += ["        self._slots = []", "        for variable in %s:" % self.variables]
         if self.slots.initial:
             entries = ['"%s": %s' % (n, self.initializer(source)) for n, source in self.slots.initial.items()]
@@ -100,7 +110,7 @@ class ModernWriter(Writer):
             return t.read_key(name, function)
 
         body = t.body(function, read, lambda node, visitor: self._returned(node, visitor))
-        body = fix_settings(body, self.fixed)
+        body = without_unused(fix_settings(body, self.fixed))
         t.helper_definitions()  # so that all keys are known
         names = {n.id for statement in body for n in ast.walk(statement) if isinstance(n, ast.Name)}
         values = function.values
@@ -224,3 +234,22 @@ class ModernWriter(Writer):
         if entries:
             lines += broken("", pieces(expression("config.update({%s})" % ", ".join(entries))), 8)
         return lines + ["        return config"]
+
+
+def _without_unread(lines, name):
+    """A class's lines without the argument `name` of _step_scalars and _measured, where these read nothing of it."""
+    for method in ("_step_scalars", "_measured") if name else ():
+        starts = [k for k, line in enumerate(lines) if line.startswith("    def %s(self" % method)]
+        if not starts:
+            continue
+        body = lines[starts[0] + 1 :]
+        ends = [k for k, line in enumerate(body) if line.startswith("    def ")]
+        if name in "\n".join(body[: ends[0]]):
+            continue
+        lines = [
+            line.replace(", %s" % name, "").replace("(%s)" % name, "()").replace("(%s, " % name, "(")
+            if "%s(" % method in line
+            else line
+            for line in lines
+        ]
+    return lines

@@ -90,7 +90,7 @@ def _random_uniform(shape, *key):
     for part in key:
         bits = _hash(bits * -1640531527 + {cast}(part, "int32"))
     top = {and_}({shift}(bits, 8), 0xFFFFFF)
-    return {reshape}({cast}(top, "float32"), shape) * 2.0 ** -24
+    return {reshape}({cast}(top, "float32"), shape) * 2.0**-24
 
 
 def _hash(bits):

@@ -21,9 +21,10 @@ _CONSTANTS = tuple(getattr(ast, name) for name in ("Num", "Str", "NameConstant",
 class Brackets:
     """A bracketed list that may be broken over lines: opening, items (pieces), closing."""
 
-    def __init__(self, opening, items, closing, trailing_comma=True):
+    def __init__(self, opening, items, closing, trailing_comma=True, together=False):
         self.opening, self.items, self.closing = opening, items, closing
         self.trailing_comma = trailing_comma
+        self.together = together  # whether all items may stand on one line between the brackets: those of calls
 
 
 def flat(pieces):
@@ -129,7 +130,7 @@ def _of_call(node):
         arguments.append(start + pieces(keyword.value))
     if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], ast.GeneratorExp):
         return pieces(node.func, 16) + arguments[0], 16
-    return pieces(node.func, 16) + [Brackets("(", arguments, ")")], 16
+    return pieces(node.func, 16) + [Brackets("(", arguments, ")", together=True)], 16
 
 
 def _of_starred(node):
@@ -145,7 +146,18 @@ def _of_binop(node):
         mixed = isinstance(node.left, ast.BinOp) and "@" in (symbol, _BINARY[type(node.left.op)][0])
         differs = mixed and type(node.left.op) is not type(node.op)
         left, right = pieces(node.left, level + 1 if differs else level), pieces(node.right, level + 1)
-    return left + [" %s " % symbol] + right, level
+    close = isinstance(node.op, ast.Pow) and _is_simple(node.left) and _is_simple(node.right)
+    return left + [symbol if close else " %s " % symbol] + right, level
+
+
+def _is_simple(node):
+    """Whether black puts no spaces between this operand and ``**``: names, their attributes, numbers, and -x of them."""
+    if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
+        return _is_simple(node.operand)
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    known, value = constant(node)
+    return isinstance(node, ast.Name) or known and isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _of_unaryop(node):
@@ -246,7 +258,7 @@ def broken(start, found, indent, behind=0):
 
 
 #: Operators before which a line may be broken, the weakest first.
-_BREAKABLE = ([" if ", " else "], [" or "], [" and "], [" + ", " - "], [" * ", " / ", " @ ", " // "])
+_BREAKABLE = ([" for "], [" if ", " else "], [" or "], [" and "], [" + ", " - "], [" * ", " / ", " @ ", " // "])
 
 
 def _breaks(found):
@@ -266,12 +278,14 @@ def _at_last_bracket(start, found, indent):
     head, brackets, tail = start + flat(found[:k]), found[k], flat(found[k + 1 :])
     lines = [" " * indent + head + brackets.opening]
     inside = " " * (indent + 4) + ", ".join(flat(item) for item in brackets.items)
-    if len(inside) <= WIDTH and brackets.opening == "(" and brackets.closing == ")":
+    if len(inside) <= WIDTH and (brackets.together or brackets.opening == "(" and not brackets.trailing_comma):
         lines.append(inside)
     else:
+        alone = len(brackets.items) == 1 and len(brackets.items[0]) == 1 and isinstance(brackets.items[0][0], Brackets)
+        comma = "," if brackets.trailing_comma and not (alone and brackets.opening == "(") else ""
         for item in brackets.items:
-            lines += broken("", item, indent + 4, behind=1 if brackets.trailing_comma else 0)
-            lines[-1] += "," if brackets.trailing_comma else ""
+            lines += broken("", item, indent + 4, behind=len(comma))
+            lines[-1] += comma
     return lines + [" " * indent + brackets.closing.lstrip(",") + tail]
 
 

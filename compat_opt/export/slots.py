@@ -42,6 +42,26 @@ class SlotSource:
             self.entries.append((name, text_of(shape), None if known else condition))
             self._first_value(name, slot.init)
 
+    @property
+    def plain(self):
+        """Whether all slots are zeros of the variable's shape, and the shape has no part in whether there are any."""
+        read = [n.id for _, _, node in self.entries if node is not None for n in ast.walk(node) if isinstance(n, ast.Name)]
+        same = all(shape == "shape" for _, shape, _ in self.entries)
+        return bool(self.entries) and same and not self.initial and "shape" not in read
+
+    def names(self, indent):
+        """Lines that collect the names of plain slots, and source that gives them."""
+        fixed = [name for name, _, condition in self.entries if condition is None]
+        source = "(%s)" % ", ".join('"%s"' % name for name in fixed) if len(fixed) != 1 else '("%s",)' % fixed[0]
+        if len(fixed) == len(self.entries):
+            return [], source
+        lines = [" " * indent + "names = [%s]" % ", ".join('"%s"' % name for name in fixed)]
+        for name, _, condition in self.entries:
+            if condition is not None:
+                lines += [" " * indent + "if %s:" % text_of(condition)]
+                lines += [" " * (indent + 4) + 'names.append("%s")' % name]
+        return lines, "names"
+
     def _first_value(self, name, init):
         if isinstance(init, Hyper):
             fixed = init.name in self.settings

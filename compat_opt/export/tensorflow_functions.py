@@ -27,7 +27,7 @@ def _cast(scalars, dtype):
 #: Lines behind ``import tensorflow as tf``: where Keras 2 is.
 KERAS_2 = [
     "",
-    "optimizers = tf.keras.optimizers",
-    'if hasattr(tf.keras, "ops"):  # Keras 3; Keras 2 is the package tf_keras then',
-    "    from tf_keras import optimizers",
+    "keras = tf.keras",
+    'if hasattr(keras, "ops"):  # Keras 3; Keras 2 is the package tf_keras then',
+    "    import tf_keras as keras",
 ]

@@ -138,12 +138,8 @@ class Writer:
         return docstring("\n".join(found), 4)
 
     def signature(self, tail):
-        """Lines of ``def __init__(...)`` with annotated defaults; `tail`: arguments behind the hyperparameters."""
-        parts = ["self"]
-        for name, default in self.hypers().items():
-            annotated = name != "learning_rate" and default is not None
-            kind = ": %s = " % type(default).__name__ if annotated else "="
-            parts.append(name + kind + literal(default))
+        """Lines of ``def __init__(...)``; `tail`: arguments behind the hyperparameters."""
+        parts = ["self"] + ["%s=%s" % (name, literal(default)) for name, default in self.hypers().items()]
         return self._call_like("def __init__", parts + tail, 4, ":")
 
     def _call_like(self, start, parts, indent, end=""):
@@ -308,6 +304,20 @@ class Writer:
 
     def _prepare_passes_hyper(self):
         return "prepare" in self.functions.top and self.functions.passes_hyper(self.functions.top["prepare"])
+
+
+def without_unused(body):
+    """Statements without assignments to names that nothing reads: hoisted expressions leave some behind."""
+    written = [node.targets[0] for node in body if isinstance(node, ast.Assign) and len(node.targets) == 1]
+    names = [n for each in body for n in ast.walk(each) if isinstance(n, ast.Name)]
+    read = {n.id for n in names if not any(n is target for target in written)}
+
+    def is_used(node):
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        return not isinstance(target, ast.Name) or target.id in read
+
+    kept = [node for node in body if is_used(node)]
+    return kept if len(kept) == len(body) else without_unused(kept)
 
 
 def put(node, name, value):

@@ -132,3 +132,28 @@ def test_one_optimizer_per_layer(name, tmp_path):
         model = tf.keras.models.load_model(path)
     fit(model, x, y, 2)
     assert_weights(model, expected)
+
+
+@pytest.mark.long
+def test_a_wrapper_and_a_model_without_an_input():
+    """Keras 3 makes the model's variables inside of the first compiled step, where the wrapper can't copy them."""
+    import tensorflow as tf
+
+    x, y = np.ones((4, 1), "float32"), np.zeros((4, 1), "float32")
+
+    def make(built):
+        dense = tf.keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
+        model = tf.keras.Sequential([tf.keras.Input((1,)), dense] if built else [dense])
+        model.compile(bridge.load(location("wrappers.py", "Lookahead"))("sgd"), tf.keras.losses.MeanSquaredError())
+        return model
+
+    model = make(True)
+    fit(model, x, y, 2)
+    assert_close(model.get_weights()[0], [[1 + 0.5 * ((1 - 0.02) ** 2 - 1)]], 1e-6)
+    model = make(False)
+    if co.default_target().generation == "keras3":
+        with pytest.raises(co.errors.UnsupportedError, match="Input"):
+            fit(model, x, y, 2)
+    else:
+        fit(model, x, y, 2)
+        assert_close(model.get_weights()[0], [[1 + 0.5 * ((1 - 0.02) ** 2 - 1)]], 1e-6)

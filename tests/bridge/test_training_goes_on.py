@@ -7,6 +7,7 @@ import pytest
 from bridged_models import assert_weights, compiled, fit, model_and_data, reference
 from bridging import location, needs_host
 
+import compat_opt as co
 from compat_opt import bridge
 
 pytestmark = [needs_host, pytest.mark.long]
@@ -97,9 +98,12 @@ def test_a_compile_config():
     assert_weights(other, expected)
 
 
-def test_a_wrapper(tmp_path):
-    """Its own state, and that of the optimizer inside of it."""
-    model, x, y = compiled("Lookahead", "wrappers.py", "adam")
+@pytest.mark.parametrize("inside", ["adam", "Momentum"])
+def test_a_wrapper(tmp_path, inside):
+    """Its own state, and that of the optimizer inside of it: one of Keras, or another bridged one."""
+    if inside == "Momentum":
+        inside = bridge.load(location("momentum_v2.py", "Momentum"))(0.1)
+    model, x, y = compiled("Lookahead", "wrappers.py", inside)
     fit(model, x, y, 3)
     loaded = saved_and_loaded(model, tmp_path)
     fit(model, x, y, 3)
@@ -140,4 +144,5 @@ def test_a_step_whose_gradients_overflow_is_left_out():
         scaled = unscale([scale(tf.constant(gradient, "float32"))])
         optimizer.apply_gradients(list(zip(scaled, [variable])))
         assert variable.numpy().tolist() == after
-    assert int(np.array(inner.iterations)) == 1
+    counted = 1 if co.default_target().generation == "keras3" else 2  # Keras 2 counts steps that it leaves out
+    assert int(np.array(inner.iterations)) == counted

@@ -9,6 +9,7 @@ One line per rule and target of the environment: the largest difference of a var
 import sys
 
 import numpy as np
+from on_target import OnTarget
 
 import compat_opt as co
 from compat_opt import rules
@@ -25,6 +26,8 @@ def exported_class(rule, target, settings=None, change=None):
     """The class in the exported source, after `change` of the text, where one is given."""
     text = export_rule(rule, target.generation, settings)
     text = change(text) if change else text
+    if "register_keras_serializable" in text:  # Keras 2 up to 2.12 takes a name once
+        OnTarget(target).keras.utils.get_custom_objects().pop("Custom>%s" % rule.__name__, None)
     names = {"__name__": "exported"}
     exec(compile(text, "exported_%s.py" % rule.__name__.lower(), "exec"), names)
     return names[rule.__name__]

@@ -183,5 +183,46 @@ def test_trains_a_model_whose_state_is_saved(target, tmp_path):
         assert_close(ours, theirs, 1e-6)
 
 
+@pytest.mark.long
+@on_each_target
+@pytest.mark.parametrize("name", ["Lion", "Adagrad"])
+def test_fits_an_embedding_and_is_loaded_with_its_model(name, target, tmp_path):
+    """The rest of the training is the compiled rule's; where files hold no registered names, Keras is told the class."""
+    on = OnTarget(target)
+    if on.tf is None or not on.has("Sequential"):
+        pytest.skip("models with sparse gradients are TensorFlow's")
+    rule, keras = getattr(rules, name), on.keras
+    registered = on.is_keras3 or hasattr(keras.utils, "get_registered_name")
+    if not registered and name == "Adagrad":
+        pytest.skip("TensorFlow 2.0 and 2.1 load their own class of that name, whatever they are told")
+    random = np.random.RandomState(0)
+    x, y = random.randint(0, 4, (8, 2)), random.uniform(-1, 1, (8, 1)).astype("float32")
+    first = [random.uniform(-1, 1, shape).astype("float32") for shape in ((6, 3), (6, 1), (1,))]
+    hypers = dict(hypers_in_float32(rule, target), learning_rate=0.125)
+
+    def make(cls):
+        layers = keras.layers
+        given = keras.Input((2,), dtype="int32")
+        last = layers.Flatten()(layers.Embedding(6, 3, name="words")(given))
+        model = keras.Model(given, layers.Dense(1, name="head")(last))
+        model.set_weights(first)
+        return on.compile(model, cls(**hypers))
+
+    def fit(model, epochs):
+        model.fit(x, y, epochs=epochs, batch_size=8, shuffle=False, verbose=0)
+
+    exported = exported_class(rule, target)
+    compiled, model = make(compile_rule(rule, target)), make(exported)
+    fit(compiled, 5), fit(model, 3)
+    path = str(tmp_path / ("model.keras" if on.is_keras3 else "model.h5"))
+    model.save(path)
+    told = {} if registered else {"custom_objects": {name: exported}}
+    loaded = keras.models.load_model(path, **told)
+    assert type(loaded.optimizer) is exported
+    fit(loaded, 2)
+    for ours, theirs in zip(loaded.get_weights(), compiled.get_weights()):
+        assert_close(ours, theirs, 1e-5)
+
+
 def test_shapes_meet_every_kind_of_slot():
     assert {len(shape) for shape in SHAPES} == {0, 1, 2, 3}

@@ -5,6 +5,7 @@ import contextlib
 import tensorflow as tf
 
 from compat_opt.bridge.frameworks import own_classes
+from compat_opt.errors import UnsupportedError
 
 #: Starts of the names of attributes in which TensorFlow keeps track of others.
 TRACKING = ("_self_", "_unconditional_")
@@ -50,8 +51,24 @@ class HeldOptimizer:
         self.model_variables += new
         with tf.init_scope():
             self.make_state(self.model_variables)
+            self._check_first_values()
             if self.makes_state_in_steps():
                 self._trace(self.model_variables)
+
+    def _check_first_values(self):
+        """Refuse state that was made from variables which the step that is being compiled makes, too.
+
+        Keras 3 makes those of a model without an input shape there; they have no value before the step runs.
+        """
+        empty = [name for name, value in self.state().items() if value.shape.num_elements() == 0]
+        if empty and all(variable.shape.num_elements() for variable in self.model_variables):
+            raise UnsupportedError(
+                "%s takes first values of its state from the model's variables, and these have none yet."
+                % type(self.optimizer).__name__,
+                "a model that is built before its first step",
+                "state %s" % ", ".join(empty),
+                "Give the model an Input, or call model.build(input_shape), before fit.",
+            )
 
     def makes_state_in_steps(self):
         """Whether the legacy code may make variables that only a step makes."""

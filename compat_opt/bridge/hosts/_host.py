@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from compat_opt.adapters.optimizer import VariableList
+from compat_opt.bridge import known
 from compat_opt.bridge.frameworks import keras_of
 from compat_opt.bridge.legacy_code import legacy_code
 from compat_opt.bridge.given import for_legacy
@@ -68,7 +69,7 @@ class Host:
         options = {"custom_objects": custom_objects} if "custom_objects" in names else {}
         host = cls.__new__(cls)
         given = _by_parameter(cls.legacy_class, (), config)
-        with legacy_code():
+        with legacy_code(), known.scope(cls.held_class.generation):
             legacy = legacy_class.from_config(config, **options)
         host._start(legacy)
         object.__setattr__(host, "_given", given)
@@ -351,7 +352,7 @@ def _encoded(value):
     if type(value) in (list, tuple):
         return type(value)(_encoded(inner) for inner in value)
     if is_optimizer(value):
-        return {"class_name": type(value).__name__, "config": _encoded(value.get_config())}
+        return {"class_name": known.name_in_configs(type(value)), "config": _encoded(value.get_config())}
     return value.item() if isinstance(value, np.generic) else value
 
 

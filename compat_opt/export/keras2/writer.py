@@ -4,6 +4,15 @@ from compat_opt.export import tensorflow_functions as private
 from compat_opt.export.modern import ModernWriter
 from compat_opt.export.operations import TENSORFLOW
 
+_ADD_PLAIN_SLOT = '''
+    def _add_slot(self, variable, name):
+        """A slot of zeros, in the compute dtype of a variable."""
+        dtype = _compute_dtype(variable)
+        if dtype == variable.dtype.base_dtype:
+            return self.add_variable_from_reference(variable, name)
+        return self.add_variable(variable.shape, dtype, tf.zeros, name)
+'''
+
 _ADD_SLOT = '''
     def _add_slot(self, variable, name, shape{initializer}):
         """A slot of a variable, in its compute dtype."""
@@ -22,7 +31,8 @@ class Writer(ModernWriter):
 
     api = "Keras 2"
     dialect = TENSORFLOW
-    base = "optimizers.experimental.Optimizer"
+    base = "keras.optimizers.experimental.Optimizer"
+    registered = "@keras.utils.register_keras_serializable()"
     imports = ["import tensorflow as tf"] + private.KERAS_2
     built = [
         "        super().build(var_list)",
@@ -37,7 +47,7 @@ class Writer(ModernWriter):
     pass_learning_rate = ""
     wide = "tf.float64"
     functions_used = {"_compute_dtype": private.COMPUTE_DTYPE, "_dense": private.DENSE, "_cast": private.CAST}
-    add_slot, zeros, initialized = _ADD_SLOT, _ZEROS, _INITIALIZED
+    add_slot, zeros, initialized, add_plain_slot = _ADD_SLOT, _ZEROS, _INITIALIZED, _ADD_PLAIN_SLOT
     no_initializer = "tf.zeros"
 
     def constructor_body(self):

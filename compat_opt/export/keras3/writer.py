@@ -33,6 +33,16 @@ def _cast(scalars, dtype):
     return {name: ops.convert_to_tensor(value, dtype) for name, value in scalars.items()}
 '''
 
+_ADD_PLAIN_SLOT = '''
+    def _add_slot(self, variable, name):
+        """A slot of zeros, in the compute dtype of a variable."""
+        dtype = _compute_dtype(variable)
+        if keras.backend.standardize_dtype(variable.dtype) == dtype:
+            return self.add_variable_from_reference(variable, name=name)
+        name = "%s_%s" % (getattr(variable, "path", variable.name).replace("/", "_"), name)
+        return self.add_variable(tuple(variable.shape), dtype=dtype, name=name)
+'''
+
 _ADD_SLOT = '''
     def _add_slot(self, variable, name, shape{initializer}):
         """A slot of a variable, in its compute dtype."""
@@ -72,6 +82,7 @@ class Writer(ModernWriter):
     api = "Keras 3"
     dialect = KERAS
     base = "keras.optimizers.Optimizer"
+    registered = "@keras.saving.register_keras_serializable()"
     imports = ["import keras", "from keras import ops"]
     built = ["        if self.built:", "            return", "        super().build(variables)"]
     variables = "variables"
@@ -83,7 +94,7 @@ class Writer(ModernWriter):
     functions_used = {
         "_compute_dtype": _COMPUTE_DTYPE, "_dense": _DENSE, "_scalar_dtype": _SCALAR_DTYPE, "_cast": _CAST,
     }  # fmt: skip
-    add_slot, zeros, initialized = _ADD_SLOT, _ZEROS, _INITIALIZED
+    add_slot, zeros, initialized, add_plain_slot = _ADD_SLOT, _ZEROS, _INITIALIZED, _ADD_PLAIN_SLOT
 
     def constructor_body(self):
         """Lines of ``__init__`` behind its signature."""

@@ -8,7 +8,7 @@ from compat_opt.export.printer import broken, literal, pieces, statements, text_
 from compat_opt.export.slots import fix_settings
 from compat_opt.export.translate import expression
 from compat_opt.export.writer import Writer as BaseWriter
-from compat_opt.export.writer import put, used_functions
+from compat_opt.export.writer import put, used_functions, without_unused
 
 _CREATE_SLOTS = '''
     def _create_slots(self, var_list):
@@ -19,6 +19,9 @@ _CREATE_SLOTS = '''
                     "Slots have the variable's dtype here, and %s is too coarse for them: use "
                     "float32 variables, as mixed precision does." % variable.dtype.base_dtype.name
                 )
+{made}'''
+
+_MADE = '''
 {initial}            for name, shape in self._slots_for(tuple(variable.shape)).items():
                 self.add_slot(variable, name, {initializer})
 '''
@@ -45,6 +48,11 @@ _SPARSE = '''
         """Update the whole variable: rows without a gradient move, too, by their slots."""
         gradient = tf.math.unsorted_segment_sum(gradient, indices, variable.shape[0])
         return self._resource_apply_dense(gradient, variable, apply_state)
+'''
+
+_REGISTER = '''
+if hasattr(keras.utils, "register_keras_serializable"):  # from TF 2.1 on
+    keras.utils.register_keras_serializable()(%s)
 '''
 
 _ARGUMENTS = (
@@ -80,7 +88,7 @@ class Writer(BaseWriter):
         if self.decays:
             self._need("learning_rate"), self._need("weight_decay")
         parts = [["class %s(optimizers.Optimizer):" % self.rule.__name__] + self._docstring(), self.constructor()]
-        parts += [self.create_slots()] + ([self.slots_for()] if self.slots.entries else [])
+        parts += [self.create_slots()] + ([self.slots_for()] if self.slots.entries and not self.slots.plain else [])
         if self.per_step:
             parts += [self.per_step_hook()]
         parts += [measure] if measure else []
@@ -94,12 +102,13 @@ class Writer(BaseWriter):
         body = []
         for part in parts:
             body += ([""] if body else []) + part
+        body += ["", ""] + (_REGISTER % self.rule.__name__).strip("\n").splitlines()
         private_functions = {"_compute_dtype": private.COMPUTE_DTYPE, "_dense": private.DENSE, "_cast": private.CAST}
         used = used_functions(private_functions, body)
         imports = sorted("import %s" % name for name in self.translation.modules)
         head = self.provenance("OptimizerV2") + [""] + imports + ([""] if imports else [])
         head += ["import tensorflow as tf"] + private.KERAS_2
-        head += ['optimizers = getattr(optimizers, "legacy", optimizers)  # from TF 2.9 on', "", ""]
+        head += ['optimizers = getattr(keras.optimizers, "legacy", keras.optimizers)  # from TF 2.9 on', "", ""]
         constants = self.constants()
         head += constants + ["", ""] if constants else []
         return "\n".join(head + body + self.module_functions(functions, used)) + "\n"
@@ -145,7 +154,7 @@ class Writer(BaseWriter):
             shared.append('                "%s",' % name)
             shared.append("                (),")
             shared.append("                tf.float64,")
-            shared.append("                tf.keras.initializers.Constant(%r)," % float(declared.init))
+            shared.append("                keras.initializers.Constant(%r)," % float(declared.init))
             shared.append("                trainable=False,")
             shared.append("                aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,")
             shared.append("            )")
@@ -168,13 +177,22 @@ class Writer(BaseWriter):
         else:
             self.extra = [_INITIALIZER]
         text = _CREATE_SLOTS.replace("{shared}", "".join(line + "\n" for line in shared))
+        names, made = self._plain_slots() if self.slots.plain else ([], _MADE.lstrip("\n"))
+        text = text.replace("{made}", made)
         text = text.replace("{initial}", "".join(line + "\n" for line in initial))
         text = text.replace(", {initializer}", ", " + initializer if initializer else "")
         if not own_shapes:
             text = text.replace("for name, shape in self._slots_for(tuple(variable.shape)).items():",
                                 "for name in self._slots_for(tuple(variable.shape)):")
         lines = text.strip("\n").splitlines()
+        lines = lines[:2] + names + lines[2:]
         return lines + (["        self._var_list = list(var_list)"] if self.draws() else [])
+
+    def _plain_slots(self):
+        names, source = self.slots.names(8)
+        if not names:
+            return [], "".join('            self.add_slot(variable, "%s")\n' % name for name, _, _ in self.slots.entries)
+        return names, "            for name in names:\n                self.add_slot(variable, name)\n"
 
     extra = ()
 
@@ -197,7 +215,7 @@ class Writer(BaseWriter):
     def update(self):
         """Lines of ``_resource_apply_dense``."""
         t, function = self.translation, self.functions.top["update"]
-        body = fix_settings(t.body(function, None, self._returned), self.fixed)
+        body = without_unused(fix_settings(t.body(function, None, self._returned), self.fixed))
         t.helper_definitions()  # so that all keys are known
         names = {n.id for statement in body for n in ast.walk(statement) if isinstance(n, ast.Name)}
         values = function.values
@@ -208,10 +226,9 @@ class Writer(BaseWriter):
         if "index" in names:
             lines.append("        index = self._index(variable)")
         if values["slots"] in names:
-            lines.append("        %s = {" % values["slots"])
-            lines.append("            name: tf.convert_to_tensor(self.get_slot(variable, name))")
-            lines.append("            for name in self._slots_for(tuple(variable.shape))")
-            lines.append("        }")
+            names_of = "self.get_slot_names()" if self.slots.plain else "self._slots_for(tuple(variable.shape))"
+            made = "{name: tf.convert_to_tensor(self.get_slot(variable, name)) for name in %s}" % names_of
+            lines += broken("%s = " % values["slots"], pieces(expression(made)), 8)
         if values["grad"] in names:
             lines.append("        %s = tf.cast(gradient, dtype)" % values["grad"])
         if values["var"] in names or self.decays:
@@ -253,10 +270,13 @@ class Writer(BaseWriter):
             made, whole = self.scalar_lines(self._read_input)
         if not self.per_step and not made and not whole.keys:
             return lines
-        call = put(expression("_cast(x, dtype)"), "x", whole)
         made.append("        dtype = tf.float32 if var_dtype.size < 4 else var_dtype")
-        target = expression("apply_state[(var_device, var_dtype)].update(x)")
-        return lines + made + broken("", pieces(put(target, "x", call)), 8)
+        call = "apply_state[(var_device, var_dtype)].update(_cast(x, dtype))"
+        line = broken("", pieces(put(expression(call), "x", whole)), 8)
+        if len(line) > 3:
+            made += broken("coefficients = ", pieces(whole), 8)
+            line = broken("", pieces(expression(call.replace("x,", "coefficients,"))), 8)
+        return lines + made + line
 
     def per_step_hook(self):
         """Lines of the method that runs once per step, for all variables."""
@@ -309,8 +329,8 @@ class Writer(BaseWriter):
         lines += ["            dtype = _compute_dtype(variable)"]
         arguments = ["_dense(gradient, variable, dtype)", "tf.cast(variable, dtype)"]
         if self.slots.entries:
-            lines += ["            names = self._slots_for(tuple(variable.shape))"]
-            slots = "{name: tf.convert_to_tensor(self.get_slot(variable, name)) for name in names}"
+            names_of = "self.get_slot_names()" if self.slots.plain else "self._slots_for(tuple(variable.shape))"
+            slots = "{name: tf.convert_to_tensor(self.get_slot(variable, name)) for name in %s}" % names_of
             lines += broken("slots = ", pieces(expression(slots)), 12)
             arguments.append("slots")
         arguments += ["_cast(wide, dtype)"] if takes else []
