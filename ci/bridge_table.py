@@ -25,7 +25,7 @@ import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 #: What some of the packages import, beside TensorFlow.
-SUPPORT = (("typeguard", "2.13.3"), ("tabulate", "0.9.0"), ("colorama", "0.4.6"), ("gin-config", "0.5.0"), ("py-cpuinfo", "9.0.0"), ("sigfig", "1.3.3"), ("packaging", "23.2"), ("pyyaml", "6.0.2"), ("setuptools", "69.5.1"))
+SUPPORT = (("typeguard", "2.13.3"), ("tabulate", "0.9.0"), ("colorama", "0.4.6"), ("gin-config", "0.5.0"), ("py-cpuinfo", "9.0.0"), ("sigfig", "1.3.3"), ("sortedcontainers", "2.4.0"), ("packaging", "23.2"), ("pyyaml", "6.0.2"), ("setuptools", "69.5.1"))
 HOOKS = (
     "_resource_apply_dense _resource_apply_sparse apply_gradients update_step get_updates "
     "_prepare_local _prepare _create_slots _decayed_lr _compute_gradients get_gradients"
@@ -266,10 +266,11 @@ def show(arguments):
     import numpy as np
 
     homes = [json.load(open(path)) for path in arguments.home]
-    rows = {}
+    rows, known = {}, {name_of(row) for row in classes()}
     for path in arguments.results:
         found = json.load(open(path))
-        for name, result in found["classes"].items():
+        for name in known & set(found["classes"]):
+            result = found["classes"][name]
             home = [h for h in homes if name in h["classes"] and h["classes"][name]["trajectory"]]
             equal = compared(result, home[-1]["classes"][name], np) if home else "no reference"
             alone = home[-1]["tensorflow"] if home else "-"

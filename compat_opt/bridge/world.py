@@ -8,7 +8,7 @@ import types
 
 from compat_opt.bridge.frameworks import bases, keras_of, optimizers_of, private_root
 from compat_opt.bridge.quirks import GONE, LOST_NAMES, MOVED
-from compat_opt.errors import ArgumentError
+from compat_opt.errors import ArgumentError, UnsupportedError
 
 #: Paths under which Keras was or is importable, the longest first.
 KERAS_ROOTS = (
@@ -58,6 +58,10 @@ class Facade(types.ModuleType):
                     return getattr(other, name)
         return getattr(self._real, name)
 
+    def __setattr__(self, name, value):
+        self._world.check_replaced(self._path, name)
+        super().__setattr__(name, value)
+
     def __dir__(self):
         return dir(self._real)
 
@@ -85,6 +89,16 @@ class World:
         if path not in self._answers:
             self._answers[path] = self._find(path)
         return self._answers[path]
+
+    def check_replaced(self, path, name):
+        """Refuse a function of the backend that is replaced for a base class, which would go on calling its own."""
+        if self.generation == "get_updates" and path.endswith(".backend") and name.startswith("update"):
+            raise UnsupportedError(
+                "This class replaces keras.backend.%s while its base class makes its updates, and that would not see it." % name,
+                "a get_updates that changes the updates it gets from its base class",
+                "keras.backend.%s = ..." % name,
+                "Write the rule as compat_opt.UpdateRule, or use the package's class for tf.keras.",
+            )
 
     def _find(self, path):
         if path in ("tensorflow", "tensorflow.compat.v2", "tensorflow.python", "tensorflow.compat"):
@@ -126,6 +140,8 @@ class World:
                     return found
         if rest in {name.replace("/", ".") for name in GONE}:
             return stand_in(rest)
+        if rest == "backend.update_add" and self.generation == "get_updates":
+            return importlib.import_module("compat_opt.bridge.counters").update_add_of(self.keras.backend)
         if rest == "backend":
             return Facade(root + ".backend", self, self.keras.backend)
         found = self._public(rest)

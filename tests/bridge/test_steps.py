@@ -42,10 +42,15 @@ STYLES = {
     ),
     "an accumulator": ("wrappers.py", "Accumulated", {"optimizer": "sgd"}, accumulated(FIRST, GRADIENTS)),
     "get_updates": ("get_updates.py", "OldMomentum", {"momentum": 0.5}, momentum(FIRST, GRADIENTS, 0.1, 0.5)),
+    "get_updates that reads its counter": (
+        "get_updates.py", "OldWarmup", {}, [
+            np.array(FIRST) - 0.1 * sum((k + 1) * np.array(g) for k, g in enumerate(GRADIENTS[: n + 1])) for n in range(4)
+        ],
+    ),
     "Keras 2": ("newer.py", "Keras2Momentum", {}, momentum(FIRST, GRADIENTS)),
     "Keras 3": ("keras3_momentum.py", "Keras3Momentum", {}, momentum(FIRST, GRADIENTS)),
 }
-NEEDS = {"Keras 2": "keras2", "Keras 3": "keras3", "get_updates": None}
+NEEDS = {"Keras 2": "keras2", "Keras 3": "keras3", "get_updates": None, "get_updates that reads its counter": None}
 
 
 def class_of(style):
@@ -80,6 +85,15 @@ def test_every_style(style, compiled):
         step(tf.constant(gradient))
         assert_close(w.numpy(), expected, 2e-5)
     assert int(np.array(optimizer.iterations)) == len(GRADIENTS)
+
+
+@needs_host
+def test_a_backend_function_replaced_for_a_base_class_is_refused():
+    import tensorflow as tf
+
+    optimizer = bridge.load(location("get_updates.py", "Patches"))(0.1)
+    with pytest.raises(co.errors.UnsupportedError, match="keras.backend.update"):
+        optimizer.apply_gradients([(tf.constant(GRADIENTS[0]), variable())])
 
 
 def test_rows_that_have_a_gradient_only():

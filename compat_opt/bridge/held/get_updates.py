@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from compat_opt.bridge.counters import kept
 from compat_opt.bridge.frameworks import own_classes
 from compat_opt.bridge.held._held import HeldOptimizer, inner_optimizers
 from compat_opt.errors import UnsupportedError
@@ -66,7 +67,8 @@ class Held(HeldOptimizer):
             self.optimizer._given = given
             for inner in inner_optimizers(self.optimizer):
                 inner.get_gradients = lambda loss, params: _clipped(inner, [given[id(param)] for param in params])
-            with tf.variable_creator_scope(creator):
+            counters = [each.iterations for each in [self.optimizer] + inner_optimizers(self.optimizer)]
+            with tf.variable_creator_scope(creator), kept(counters):
                 self.optimizer.get_updates(None, list(variables))
             self.optimizer._given = None
 
