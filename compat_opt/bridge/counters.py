@@ -7,8 +7,6 @@ multi-backend Keras nothing ran in the order of the lines; in a traced function 
 import contextlib
 import threading
 
-import tensorflow as tf
-
 _STATE = threading.local()
 
 
@@ -21,7 +19,7 @@ def kept(counters):
         yield
         for counter, added in waiting.values():
             for increment in added:
-                counter.assign_add(tf.cast(increment, counter.dtype))
+                counter.assign_add(increment)
     finally:
         _STATE.waiting = before
 
@@ -34,6 +32,6 @@ def update_add_of(backend):
         if id(x) not in waiting:
             return backend.update_add(x, increment)
         waiting[id(x)][1].append(increment)
-        return x + tf.cast(increment, x.dtype)
+        return x + increment
 
     return update_add
