@@ -154,6 +154,8 @@ def _device_step(core, held, parts, scalars, shared, now, distributed=False, apa
         choice = tensorflow_lowering.choose(core, i, isinstance(gradient, tf.IndexedSlices), distributed)
         with place(variable):
             part = _part(choice, variable, slots, gradient, apart and tensorflow_distribution.adds(core, i))
+            for name in core.layout.unstarted.get(i, ()):
+                part.slot_values[name] = _started(part, name, now[0])
             scaled = part.gradient
             if scaled is not None and options.loss_scale_factor:
                 scaled = scaled / tf.cast(options.loss_scale_factor, scaled.dtype)
@@ -218,6 +220,12 @@ def _device_step(core, held, parts, scalars, shared, now, distributed=False, apa
         if due is None:
             return commit(on_due())
         return tf.cond(due, lambda: commit(on_due()), lambda: commit(otherwise()))
+
+
+def _started(part, name, iterations):
+    """A slot that starts as a copy of its variable, which had no value yet when the slot was made."""
+    slot = part.slot_values[name]
+    return tf.cond(tf.equal(iterations, 0), lambda: tf.cast(part.value, slot.dtype), lambda: slot)
 
 
 def _reads(items, shared, now):

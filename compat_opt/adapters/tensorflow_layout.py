@@ -39,6 +39,8 @@ class TensorFlowLayout:
         self.node = tf.Module(name="compat_opt_state")
         self.node.places = Places(self)
         self._strategy = tf.distribute.get_strategy()
+        #: {number of a variable: names of the slots that the first step reads from it}, see `_settled`.
+        self.unstarted = {}
 
     def describe(self):
         """Target and versions, for error messages."""
@@ -74,6 +76,7 @@ class TensorFlowLayout:
 
     def slot(self, plan, variable, index):
         """A slot of a model variable, placed beside it."""
+        plan = self._settled(plan, variable, index)
         if plan.start == "fill":
             initial = lambda: tf.fill(plan.shape, exact(plan.value, plan.dtype))  # noqa: E731
         elif plan.start == "variable":
@@ -89,6 +92,31 @@ class TensorFlowLayout:
     def call_counter(self, variable, index):
         """The variable that counts accumulated calls of a model variable."""
         return self._make(self.slot_name(variable, "calls"), 0, "int32", variable)
+
+    def _settled(self, plan, variable, index):
+        """The plan of a slot; zeros, which the first step replaces, where it would copy what has no value yet.
+
+        A variable that is made inside a tf.function gets its value when the trace is done.
+
+        Raises:
+            UnsupportedError: the optimizer has made steps, so that there is no first one.
+        """
+        if plan.start != "variable":
+            return plan
+        with tf.init_scope():
+            if not tf.executing_eagerly() or self.raw(variable).is_initialized():
+                return plan
+            steps = self.to_float(self.optimizer.iterations)
+        if steps:
+            raise UnsupportedError(
+                "Slot %s starts as a copy of variable %s, which has no value yet." % (plan.name, self.name(variable)),
+                "a variable that was made before the train step is traced",
+                "one that the step makes, after %d steps" % steps,
+                "Build the layer before: call it, or its build(), once.",
+                self.describe(),
+            )
+        self.unstarted.setdefault(index, set()).add(plan.name)
+        return plan._replace(start="fill", value=0.0)
 
     def _first_value(self, variable):
         if tf.executing_eagerly():

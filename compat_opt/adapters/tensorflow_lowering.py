@@ -62,6 +62,8 @@ def _choose_sparse(core, index, distributed):
         against = "gradients are accumulated"
     elif layout.constraint(core.variables[index]) is not None:
         against = "it has a constraint"
+    elif index in layout.unstarted:
+        against = "a slot starts as a copy of it, and it had no value when the step was traced"
     if against and lazy:
         raise UnsupportedError(
             "sparse='lazy' can't update variable %s by rows: %s." % (layout.name(core.variables[index]), against),

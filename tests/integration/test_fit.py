@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import compat_opt as co
-from compat_opt.rules import SGD, Adam, AdamW, Lion, Nadam, RMSprop
+from compat_opt.errors import UnsupportedError
+from compat_opt.rules import SGD, Adam, AdamW, Lion, Nadam, RMSprop, ScheduleFreeSGD
 from on_target import assert_weights, reference_fit, regression
 
 CASES = {
@@ -131,3 +132,51 @@ def test_run_eagerly_gives_the_same_weights(on):
     on.compile(model, on.optimizer(Adam, 0.1), run_eagerly=True)
     on.fit(model, x, y, batch_size=4)
     assert_weights(model, reference_fit(Adam, first, batches_of(x, y, 4), learning_rate=0.1), 1e-4)
+
+
+@pytest.mark.parametrize(
+    "rule, hypers", [(ScheduleFreeSGD, {}), (Adam, {"use_ema": True, "ema_momentum": 0.5})], ids=["slot", "average"]
+)
+def test_fit_builds_the_model_whose_values_a_slot_copies(on, rule, hypers):
+    """Keras 3 makes the variables inside its train step; they have values only when its trace is done."""
+    x, y = regression(rows=12)
+    ones = on.keras.initializers.Constant(0.5)
+    model = on.keras.Sequential([on.keras.layers.Dense(1, kernel_initializer=ones)])
+    on.fit(on.compile(model, on.optimizer(rule, 0.05, **hypers)), x, y, batch_size=4)
+    built = on.linear()
+    built.set_weights([np.full((2, 1), 0.5, "float32"), np.zeros(1, "float32")])
+    on.fit(on.compile(built, on.optimizer(rule, 0.05, **hypers)), x, y, batch_size=4)
+    for value, expected in zip(model.get_weights(), built.get_weights()):
+        on.assert_value(on.variable(value), expected, 1e-6)
+    for slot, expected in zip(model.optimizer.get_weights(), built.optimizer.get_weights()):
+        np.testing.assert_allclose(slot, expected, rtol=1e-5, atol=1e-7)
+
+
+def test_a_variable_made_by_the_step_itself(on):
+    """A slot that copies it starts with its value in the first step; after a step there is no such start."""
+    if on.target.backend != "tensorflow":
+        pytest.skip("variables are not made inside of a step on the %s backend" % on.target.backend)
+    tf = on.tf
+    optimizer = on.optimizer(Adam, 0.1, use_ema=True, ema_momentum=0.5)
+
+    def making(value):
+        made = []
+
+        @tf.function(autograph=False)
+        def step():
+            if not made:
+                made.append(tf.Variable(value))
+            optimizer.apply_gradients([(tf.ones_like(made[0]), made[0])])
+
+        return step, made
+
+    step, made = making([1.0, 2.0])
+    step()
+    step()
+    expected = co.run_reference(
+        Adam, [[1.0, 2.0]], [[np.ones(2)]] * 2, learning_rate=0.1, use_ema=True, ema_momentum=0.5
+    )
+    on.assert_value(made[0], expected[-1][0], 1e-6)
+    on.assert_value(optimizer.get_slot(made[0], "average"), expected.slots[0]["average"], 1e-6)
+    with pytest.raises(UnsupportedError, match="no value yet"):
+        making([3.0])[0]()

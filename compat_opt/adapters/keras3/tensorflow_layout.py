@@ -37,6 +37,10 @@ class Layout(KerasVariables, TensorFlowLayout):
         setattr(self.node, name, variable)
         return variable
 
+    def slot(self, plan, variable, index):
+        """A slot of a model variable, placed beside it."""
+        return KerasVariables.slot(self, self._settled(plan, variable, index), variable, index)
+
     def _first_value(self, variable):
         return TensorFlowLayout._first_value(self, self.raw(variable))
 
