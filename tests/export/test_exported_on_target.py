@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from exported import MODES, SHAPES, differences, exported_class, hypers_in_float32, modes, trajectory
-from on_target import OnTarget, regression
+from on_target import OnTarget, file_holds_state, regression
 
 import compat_opt as co
 from compat_opt import rules
@@ -219,6 +219,8 @@ def test_fits_an_embedding_and_is_loaded_with_its_model(name, target, tmp_path):
     told = {} if registered else {"custom_objects": {name: exported}}
     loaded = keras.models.load_model(path, **told)
     assert type(loaded.optimizer) is exported
+    if not file_holds_state(path):
+        pytest.skip("no state in H5 files: this Keras writes none of its experimental optimizers")
     fit(loaded, 2)
     for ours, theirs in zip(loaded.get_weights(), compiled.get_weights()):
         assert_close(ours, theirs, 1e-5)
