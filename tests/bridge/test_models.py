@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from bridged_models import assert_weights, compiled, fit, model_and_data, reference
+from bridged_models import assert_weights, compiled, fit, model_and_data, reference, saved_and_loaded
 from bridging import location, needs_host
 
 import compat_opt as co
@@ -127,9 +127,7 @@ def test_one_optimizer_per_layer(name, tmp_path):
     expected = reference(model, x, y, 5, frozen=("words",))
     fit(model, x, y, 3)
     if name == "PerLayer":
-        path = os.path.join(str(tmp_path), "model.keras")
-        model.save(path)
-        model = tf.keras.models.load_model(path)
+        model = saved_and_loaded(model, tmp_path)
     fit(model, x, y, 2)
     assert_weights(model, expected)
 

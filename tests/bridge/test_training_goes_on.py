@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from bridged_models import assert_weights, compiled, fit, model_and_data, reference
+from bridged_models import assert_weights, compiled, fit, model_and_data, reference, saved_and_loaded
 from bridging import location, needs_host
 
 import compat_opt as co
@@ -21,14 +21,6 @@ def schedule():
 
 def rate(step):
     return 0.2 * 0.5 ** (step / 2)
-
-
-def saved_and_loaded(model, folder):
-    import tensorflow as tf
-
-    path = os.path.join(str(folder), "model.keras")
-    model.save(path)
-    return tf.keras.models.load_model(path)
 
 
 def test_a_schedule(tmp_path):

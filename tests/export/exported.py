@@ -27,7 +27,7 @@ def exported_class(rule, target, settings=None, change=None):
     text = export_rule(rule, target.generation, settings)
     text = change(text) if change else text
     if "register_keras_serializable" in text:  # Keras 2 up to 2.12 takes a name once
-        OnTarget(target).keras.utils.get_custom_objects().pop("Custom>%s" % rule.__name__, None)
+        OnTarget(target).keras.utils.get_custom_objects().pop("exported>%s" % rule.__name__, None)
     names = {"__name__": "exported"}
     exec(compile(text, "exported_%s.py" % rule.__name__.lower(), "exec"), names)
     return names[rule.__name__]

@@ -110,8 +110,8 @@ def test_the_form_is_that_of_black(sources):
 
 
 def test_the_newer_apis_find_the_class_again_when_a_model_is_loaded(sources):
-    assert "@keras.saving.register_keras_serializable()\nclass Lion(" in sources["Lion", "keras3"]
-    assert "@keras.utils.register_keras_serializable()\nclass Lion(" in sources["Lion", "keras2"]
+    assert '@keras.saving.register_keras_serializable(package="exported")\nclass Lion(' in sources["Lion", "keras3"]
+    assert '@keras.utils.register_keras_serializable(package="exported")\nclass Lion(' in sources["Lion", "keras2"]
 
 
 def test_slots_that_every_variable_has_are_made_in_a_line(sources):

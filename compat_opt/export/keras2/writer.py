@@ -32,7 +32,7 @@ class Writer(ModernWriter):
     api = "Keras 2"
     dialect = TENSORFLOW
     base = "keras.optimizers.experimental.Optimizer"
-    registered = "@keras.utils.register_keras_serializable()"
+    registered = '@keras.utils.register_keras_serializable(package="exported")'
     imports = ["import tensorflow as tf"] + private.KERAS_2
     built = [
         "        super().build(var_list)",

@@ -82,7 +82,7 @@ class Writer(ModernWriter):
     api = "Keras 3"
     dialect = KERAS
     base = "keras.optimizers.Optimizer"
-    registered = "@keras.saving.register_keras_serializable()"
+    registered = '@keras.saving.register_keras_serializable(package="exported")'
     imports = ["import keras", "from keras import ops"]
     built = ["        if self.built:", "            return", "        super().build(variables)"]
     variables = "variables"

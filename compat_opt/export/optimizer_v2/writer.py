@@ -52,7 +52,7 @@ _SPARSE = '''
 
 _REGISTER = '''
 if hasattr(keras.utils, "register_keras_serializable"):  # from TF 2.1 on
-    keras.utils.register_keras_serializable()(%s)
+    keras.utils.register_keras_serializable(package="exported")(%s)
 '''
 
 _ARGUMENTS = (
