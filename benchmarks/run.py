@@ -56,7 +56,7 @@ def compared(times):
     ratios = np.array(first) / np.array(second)
     return {
         "against": against,
-        "ratio": float(np.median(first) / np.median(second)),
+        "ratio": float(np.median(ratios)),
         "ratio_quartiles": [float(q) for q in np.percentile(ratios, [25, 75])],
         "milliseconds": {label: float(np.median(t)) * 1e3 for label, t in times.items()},
         "rounds": len(first),

@@ -22,12 +22,12 @@ sys.path[:0] = [os.path.dirname(TESTS), TESTS, os.path.join(TESTS, "state"), os.
 import numpy as np  # noqa: E402
 
 LIMIT = 1e-6
-HEAD = """# Every move of optimizer state
+HEAD = """# Moves of optimizer state
 
 Written by ci/state_grid.py. Rows are files in tests/state/files, by the TensorFlow that wrote them, namespace and format;
-in checkpoints there are all of the cases of ci/state_files_here.py (each built-in optimizer, its options, compiled rules),
-in other formats Adam and a compiled Adam. Columns are optimizers that the state moved into, compiled from the rule or the
-native class. A cell has the slots moved / expected of all cases, and the largest difference of a weight (their size is 1,
+in checkpoints there can be all of the cases of ci/state_files_here.py (each built-in optimizer, its options, compiled rules),
+in other formats Adam and a compiled Adam. On this page: %s. Columns are optimizers that the state moved into, compiled from
+the rule or the native class. A cell has the slots moved / expected of all cases, and the largest difference of a weight (their size is 1,
 a step's 0.05) after five further steps from the trajectory of never having stopped. `-`: no such class.
 
 `float32` is how far that trajectory itself is from the same rule in float64: what float32 costs the optimizer that wrote
@@ -124,7 +124,8 @@ def write_page(path, files):
     results = [result for file in files for result in json.load(open(file))]
     columns = list(collections.OrderedDict((r["actor"], None) for r in results if "actor" in r))
     rows = sorted({source(r) for r in results if "actor" in r}, key=lambda row: (version(row[0]),) + row)
-    lines = [HEAD, "| from | float32 | " + " | ".join(columns) + " |", "|---" * (len(columns) + 2) + "|"]
+    names = ", ".join(sorted({r["case"] for r in results}))
+    lines = [HEAD % names, "| from | float32 | " + " | ".join(columns) + " |", "|---" * (len(columns) + 2) + "|"]
     for row in rows:
         here = [r for r in results if source(r) == row and "actor" in r]
         own = [r["rounding"] for r in here if r["rounding"] is not None]

@@ -100,7 +100,7 @@ class KernelStep:
 
     def __init__(self, core, indexes):
         read = core.layout.read
-        self._sources, self._tensors, self._batches = [], [], {}
+        self._sources, self._pointers, self._batches = [], [], {}
         for position, index in enumerate(indexes):
             variable, slots = core.variables[index], core.slots[index]
             tensor, own = read(variable), {name: read(slot) for name, slot in slots.items()}
@@ -110,8 +110,7 @@ class KernelStep:
                 self._batches[key] = Batch(kernel, decays)
             self._batches[key].add(tensor, own, position)
             self._sources += [variable] + list(slots.values())
-            self._tensors += [tensor] + list(own.values())
-        self._pointers = [tensor.data_ptr() for tensor in self._tensors]
+            self._pointers += [each.data_ptr() for each in [tensor] + list(own.values())]
 
     @staticmethod
     def is_possible(core, indexes):
