@@ -10,7 +10,7 @@ import compat_opt as co
 from compat_opt import errors
 from compat_opt.adapters.options import Options
 from compat_opt.adapters.reference import run_reference
-from compat_opt.spec.rule import _RESERVED
+from compat_opt.spec.rule import RESERVED
 
 needs_target = pytest.mark.skipif(not co.targets(), reason="no framework is installed here, so there is no target")
 
@@ -136,7 +136,7 @@ def test_a_name_clash():
 
     text = (
         "Clash declares 'variables', a name that every compiled optimizer uses itself. Expected: a name without "
-        "leading underscore, and none of %s. Rename the declaration." % ", ".join(sorted(_RESERVED))
+        "leading underscore, and none of %s. Rename the declaration." % ", ".join(sorted(RESERVED))
     )
     told(errors.RuleError, text, declare)
 

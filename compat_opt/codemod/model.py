@@ -7,6 +7,7 @@ import re
 from compat_opt.codemod.beneath import find_beneath
 from compat_opt.codemod.syntax import NotLiteral, dotted, expression, is_literal, literal, names_in, write
 from compat_opt.codemod.values import NONE, SCALAR, STATIC, UNKNOWN, Refused, Value, named, static
+from compat_opt.spec.rule import RESERVED, UpdateRule
 
 #: Constructor arguments that every compiled optimizer has itself.
 ENGINE_ARGUMENTS = (
@@ -14,15 +15,7 @@ ENGINE_ARGUMENTS = (
     "gradient_accumulation_steps loss_scale_factor jit_compile use_locking kwargs args"
 ).split()
 
-#: Names of a rule and of compiled optimizers that a declaration can't have.
-_TAKEN = set(
-    "accumulator apply apply_gradients average build built check_numerics compute_gradients decay evaluate "
-    "exclude_from_weight_decay finalize_variable_values for_step from_config get_config get_gradients get_slot "
-    "get_slot_names get_updates get_weights groups hypers iterations lr measure minimize overrides prepare rule set_weights shared "
-    "slots slots_for sparse stateless_apply step target update variables weight_decay weights with_values".split()
-) | set(ENGINE_ARGUMENTS)
-
-#: What some of them are called instead.
+#: What some names that a rule or a compiled optimizer has itself are called instead; the others get an ending.
 _OTHER_NAMES = {
     "accumulator": "accum", "weight_decay": "decay_in_update", "sparse": "sparse_update", "measure": "measured",
     "prepare": "prepared",
@@ -31,7 +24,8 @@ _OTHER_NAMES = {
 
 def rule_name(name):
     """What a hyperparameter, slot or shared scalar of the old class is called in the rule."""
-    return _OTHER_NAMES.get(name) or (name + "_value" if name in _TAKEN else name)
+    taken = name in RESERVED or name in ENGINE_ARGUMENTS or hasattr(UpdateRule, name)
+    return _OTHER_NAMES.get(name) or (name + "_value" if taken else name)
 
 
 class Restart(Exception):

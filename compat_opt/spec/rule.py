@@ -28,7 +28,7 @@ OPTIONS = (
 ENGINE_SLOTS = ("average", "accumulator")
 
 #: What a declaration can't be called: compiled optimizers use these names themselves.
-_RESERVED = frozenset(
+RESERVED = frozenset(
     OPTIONS
     + ENGINE_SLOTS
     + tuple(
@@ -218,11 +218,11 @@ class UpdateRule:
 def _check_names(cls):
     """Refuse names that the compiled optimizer uses itself, and one name declared twice."""
     for name in list(cls.hypers()) + list(cls.slots()) + list(cls.shared()):
-        if name in _RESERVED or name.startswith("_"):
+        if name in RESERVED or name.startswith("_"):
             raise RuleError(
                 "%s declares %r, a name that every compiled optimizer uses itself."
                 % (cls.__name__, name),
-                "a name without leading underscore, and none of %s" % ", ".join(sorted(_RESERVED)),
+                "a name without leading underscore, and none of %s" % ", ".join(sorted(RESERVED)),
                 remedy="Rename the declaration.",
             )
     for name, value in vars(cls).items():

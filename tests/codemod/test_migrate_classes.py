@@ -200,11 +200,11 @@ class Corrected(tf.keras.optimizers.Optimizer):
 def test_no_declaration_gets_a_name_that_rules_and_compiled_optimizers_have():
     from compat_opt.codemod.model import rule_name
     from compat_opt.spec import UpdateRule
-    from compat_opt.spec.rule import _RESERVED
+    from compat_opt.spec.rule import RESERVED
 
     methods = {name for name in dir(UpdateRule) if not name.startswith("_")}
-    for name in _RESERVED | methods:
-        assert rule_name(name) not in _RESERVED | methods, name
+    for name in RESERVED | methods:
+        assert rule_name(name) not in RESERVED | methods, name
     assert rule_name("beta_1") == "beta_1"
 
 

@@ -9,8 +9,8 @@ from sources import MODULES, PACKAGE, files, imports, module_name, relative, tre
 #: DESIGN.md, "Layers": a module imports from its own package and from layers above its own, no others.
 LAYERS = [
     ["errors", "_version"],
-    ["spec", "env", "codemod"],
-    ["ops", "rules", "transforms"],
+    ["spec", "env"],
+    ["codemod", "ops", "rules", "transforms"],
     ["schedules"],
     ["adapters"],
     ["state", "bridge", "export"],
