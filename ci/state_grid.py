@@ -46,9 +46,10 @@ def run(path, names):
 
     warnings.simplefilter("ignore")
     results = []
-    for case in cases():
-        if names and case.name not in names:
-            continue
+    chosen = [case for case in cases() if not names or case.name in names]
+    for number, case in enumerate(chosen):
+        if number % 20 == 0:
+            print("%d of %d files, %d moves" % (number, len(chosen), len(results)), flush=True)
         source = {"cell": case.cell, "namespace": case.namespace, "format": case.format, "case": case.name}
         if refusal(case) is not None:
             results.append(dict(source, refused=refusal(case)))

@@ -14,6 +14,9 @@ TOLERANCES = {"float64": 1e-9, "float32": 1e-3}
 
 STEPS = 6
 
+#: How often a step may assign to a variable, and round it: weight decay, the update, and the overwriting average.
+ASSIGNMENTS = 3
+
 #: What a law may need: {name: (whose it is: "framework", "rule" or "both", what the framework lacks)}.
 NEEDS = {
     "graph": ("framework", "no compiled train step"),
@@ -133,10 +136,8 @@ class Subject:
         return run_reference(self.rule, values, gradients, **dict(self.hypers, **more))
 
     def assert_same(self, actual, expected, first, tolerance=None):
-        """Assert that two trajectories move by the same distances, up to rounding."""
+        """Assert that two trajectories move by the same distances, up to rounding of moves and variables."""
         tolerance = self.tolerance if tolerance is None else tolerance
-        # In float32 the variable itself is rounded by as much as a small move.
-        part = 1e-2 if self.dtype == "float64" else 1e-1
         moved = max([np.max(np.abs(b - a)) for a, b in zip(first, expected[-1]) if np.size(a)] or [0])
         assert len(actual) == len(expected)
         for step, (row, other) in enumerate(zip(actual, expected)):
@@ -146,8 +147,13 @@ class Subject:
                     wanted - first[i],
                     tolerance,
                     "step %d, distance moved by variable %d" % (step + 1, i),
-                    smallest=float(moved) * part,
+                    smallest=max(1e-2 * float(moved), self._rounded(wanted, step + 1) / tolerance),
                 )
+
+    def _rounded(self, values, steps):
+        """The most by which rounding variables of these values moved them: one in float32 may move by little more."""
+        largest = float(np.max(np.abs(values))) if np.size(values) else 0.0
+        return ASSIGNMENTS * steps * np.finfo(self.dtype).eps / 2 * largest
 
     def check(self, values, gradients, compiled=False, sparse=False, reference=None, **options):
         """Assert that the compiled rule agrees with the reference under `options`."""
