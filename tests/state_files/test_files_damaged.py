@@ -9,6 +9,7 @@ from written import cases
 from compat_opt.errors import StateError
 from compat_opt.state import read_file
 from compat_opt.state.files.crc32c import crc32c
+from compat_opt.state.files.writing import write_file
 from compat_opt.testing.compare import assert_close
 
 TRIALS = 150
@@ -151,6 +152,25 @@ def test_a_damaged_h5_file_never_crashes(cell, namespace, tmp_path):
         assert [key for key, _ in record.arrays()] == [key for key, _ in original.arrays()]
         for (key, array), (_, other) in zip(record.arrays(), original.arrays()):
             assert array.shape == other.shape, key
+
+
+@pytest.mark.parametrize("cell,namespace", [("tf2.0", "tf.keras"), ("tf2.21", "keras")])
+def test_a_flipped_byte_of_an_h5_file_that_was_written_here_is_noticed(cell, namespace, tmp_path):
+    pytest.importorskip("h5py", reason="no h5py, with which H5 files are read")
+    case = case_of(cell, namespace, "h5")
+    record = read_file(case.path)
+    path = tmp_path / "written.h5"
+    write_file(record, path, template=case.path)
+    assert not read_file(path).diff(record)
+    data = path.read_bytes()
+    arrays = [array for _, array in record.arrays() if np.ndim(array)]
+    assert len(arrays) == len(case.slots())
+    for array in arrays:
+        assert data.count(array.tobytes()) == 1
+        position = data.index(array.tobytes()) + array.nbytes // 2
+        path.write_bytes(data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :])
+        with pytest.raises(StateError, match="written.h5 can't be read"):
+            read_file(path)
 
 
 def test_swapped_datasets_of_an_h5_file_are_noticed_by_their_shape(tmp_path):
