@@ -94,6 +94,7 @@ def test_mirrored(tmp_path, one_process, compat_opt_target):
     assert_equal(result, one_process(compat_opt_target))
 
 
+@pytest.mark.exhaustive  # with a worker killed, below, it is the same and more
 def test_two_workers(tmp_path, one_process, default_with_workers):
     result = launch(tmp_path, "multi_worker", default_with_workers)
     assert result.facts["replicas"] == 2
@@ -103,9 +104,11 @@ def test_two_workers(tmp_path, one_process, default_with_workers):
 def test_a_killed_worker_continues_from_the_checkpoint(tmp_path, one_process, default_with_workers):
     result = launch(tmp_path, "multi_worker", default_with_workers, "--kill")
     assert result.facts["first"] == 3
+    assert result.facts["replicas"] == 2
     assert_equal(result, one_process(default_with_workers))
 
 
+@pytest.mark.exhaustive  # with workers killed, below, it is the same and more
 def test_parameter_servers(tmp_path, one_process, default_with_servers):
     result = launch(tmp_path, "parameter_server", default_with_servers)
     assert len(result.devices()) == 2, "variables of both servers"
@@ -114,9 +117,11 @@ def test_parameter_servers(tmp_path, one_process, default_with_servers):
 
 def test_killed_workers_of_parameter_servers_come_back(tmp_path, one_process, default_with_servers):
     result = launch(tmp_path, "parameter_server", default_with_servers, "--kill")
+    assert len(result.devices()) == 2, "variables of both servers"
     assert_equal(result, one_process(default_with_servers))
 
 
+@pytest.mark.exhaustive
 def test_parameter_servers_continue_from_the_checkpoint(tmp_path, one_process, default_with_servers):
     result = launch(tmp_path, "parameter_server", default_with_servers, "--restart")
     assert result.facts["first"] == 3
@@ -133,6 +138,7 @@ def test_variables_in_pieces(tmp_path, one_process, default_with_servers):
     result.assert_slots_beside_variables()
 
 
+@pytest.mark.exhaustive
 def test_each_step_of_workers_at_once_is_counted(tmp_path, default_with_servers):
     result = launch(tmp_path, "parameter_server", default_with_servers, "--at-once", "--steps", "40")
     assert result.facts["iterations"] == 40
