@@ -57,6 +57,7 @@ def fill(skeleton, record, renames=None, strict=True, hypers=True, first_value=N
     filler = _Filler(skeleton, record, native, ours, pairing, report, first_value)
     to_set = filler.compare_hypers() if hypers else {}
     filler.compare_options()
+    filler.compare_formulas()
     values = [filler.value(entry, to_set) for entry in skeleton.entries]
     filler.leftovers()
     report.refuse(strict)
@@ -148,6 +149,13 @@ class _Filler:
             have = self.config.get(name)
             if name not in ("sparse", "check_numerics") and not _same(theirs, have):
                 self.report.add("kept", name, "%r, the record has %r" % (have, theirs))
+
+    def compare_formulas(self):
+        """A line where the same state is not continued in the same way."""
+        backend = self.skeleton.provenance.get("backend")
+        theirs, ours = self.record.provenance.get("formula", ""), self.native.formula(backend)
+        if theirs != ours or ours and backend is None:
+            self.report.add("differs", "formula", "%s in the record, %s here" % (theirs or "the rule's", ours or "the rule's"))
 
     # Entries
 

@@ -31,6 +31,9 @@ def to_record(raw, rule=None):
         options=_options(raw.config),
         provenance=dict(raw.provenance, generation=raw.generation, class_name=raw.class_name),
     )
+    formula = native.formula(raw.provenance.get("backend"))
+    if formula:
+        record.provenance["formula"] = formula
     _counts(raw, record)
     shapes = paths.shapes(raw, native)
     for entry in raw.entries:

@@ -25,6 +25,7 @@ class Native:
         unlisted: those placeholders that are not among the optimizer's variables.
         recomputed: {Shared scalar: name of a function in `conversions.SCALARS`}, for scalars that
             the class does not keep, or with another meaning.
+        formulas: {backend: words} where the class computes something else than the rule, from the same state.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Native:
         placeholders=(),
         unlisted=(),
         recomputed=None,
+        formulas=None,
     ):
         self.rule = rule
         self.slots = dict(slots or {})
@@ -52,6 +54,7 @@ class Native:
         self.placeholders = tuple(placeholders)
         self.unlisted = tuple(unlisted)
         self.recomputed = dict(recomputed or {})
+        self.formulas = dict(formulas or {})
 
     def rule_class(self):
         """The `UpdateRule`."""
@@ -73,6 +76,12 @@ class Native:
                 found[name] = config[key]
         found.update(self.implied(config))
         return found
+
+    def formula(self, backend):
+        """What the class computes on a backend (None: nobody knows which), in words; "" for what the rule does."""
+        if self.formulas and backend is None:
+            return "that of a backend that the file does not tell"
+        return self.formulas.get(backend, "")
 
     def rule_for(self, config):
         """A rule instance whose slots are those of an optimizer with this config."""
@@ -104,6 +113,7 @@ class Native:
             placeholders=self.placeholders,
             unlisted=self.unlisted,
             recomputed=self.recomputed,
+            formulas=self.formulas,
         )
         return Native(**dict(arguments, **changes))
 
