@@ -18,6 +18,12 @@ def read(reader, number, hints):
     nodes = [graph.nodes[number]] + [graph.nodes[child] for child in _inside(graph, number)]
     slots = [slot for node in nodes for slot in node.slots if graph.nodes[slot.slot].key]
     children = {name: child for node in reversed(nodes) for name, child in node.children.items()}
+    if not hints.class_name and not slots and not any(graph.nodes[n].key for name, n in children.items() if name != "iter"):
+        raise StateError(
+            "%s holds a count of steps, and neither slots nor hyperparameters of an optimizer." % reader.bundle.prefix,
+            "what an optimizer of OptimizerV2 has after a step",
+            remedy="It was saved before the first one, or is a wrapper that does not save what is inside.",
+        )
     class_name = _class_name(graph, nodes, children, hints)
     native = natives.find("optimizer_v2", class_name)
     add("iteration", None, "iter", children.get("iter"))
@@ -56,6 +62,8 @@ def _class_name(graph, nodes, children, hints):
     if hints.class_name and wrappers.split(hints.class_name):
         return hints.class_name
     outer = [_wrapper(graph, node) for node in nodes[:-1]]
+    if len(outer) > 1:
+        wrappers.name_of(*outer[:2])  # refuses
     inner = names.class_name(
         "optimizer_v2",
         graph.nodes[children["iter"]].name if "iter" in children else "",
