@@ -178,6 +178,15 @@ def _check_shapes(record, target, pairs, how):
             )
 
 
+def remedy_for(pairing, record, target):
+    """What to do about variables that are without partner on both sides; "" where there are none."""
+    ours = [v for v, theirs in zip(target, pairing.partners) if theirs is None]
+    if not ours or not pairing.left:
+        return ""
+    theirs = [record[i] for i in pairing.left]
+    return "Without a namesake: %s in the record, %s in the optimizer. %s" % (_names(theirs), _names(ours), _REMEDY)
+
+
 def _names(variables):
     names = [v.path for v in variables]
     return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "") if names else "none"

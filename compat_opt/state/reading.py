@@ -206,6 +206,8 @@ def _take_slot(entry, raw, native, paths, shapes, record, rate):
         )
     shape = shapes.get(path, (None, None))[0]
     own, array = native.slots[entry.name], entry.value
+    if own is None:
+        return
     if shape is not None and not _check_slot(entry, own, raw, native, path, shape):
         return
     if entry.name in native.conversions:

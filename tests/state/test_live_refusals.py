@@ -90,6 +90,26 @@ def test_without_variables_an_unbuilt_optimizer_is_refused():
             state.write(actor.make(), record)
 
 
+def test_variables_without_a_namesake_are_named_with_the_way_out():
+    actor = next(a for a in actors("Adam") if not a.native)
+    record = snapshot(*trained(actor))
+    other = actor.make()
+    with pytest.raises(StateError, match=r"Without a namesake: d2/kernel in the record, d9/kernel in the optimizer. Say which is which with renames="):
+        state.write(other, record, actor.variables(names=["d1/kernel", "d1/bias", "d9/kernel"]))
+
+
+def test_the_decay_of_optimizer_v2_is_the_same_number_in_float32():
+    actor = next(a for a in actors("Adam") if not a.native)
+    record = snapshot(*trained(actor, decay=0.1))
+    record.hypers["decay"] = float(np.float32(0.1))
+    other, variables = actor.make(decay=0.1), actor.variables()
+    state.write(other, record, variables)
+    assert state.read(other, variables).hypers["decay"] == 0.1
+    record.hypers["decay"] = 0.2
+    with pytest.raises(StateError, match="decay: 0.2 in the record, 0.1 here"):
+        state.write(other, record, variables)
+
+
 def test_amsgrad_has_no_place_without_it():
     for actor in actors("Adam"):
         optimizer, variables = trained(actor, amsgrad=True)

@@ -30,10 +30,11 @@ def read(reader, number, hints):
     for name, child in children.items():
         if name != "iter" and graph.nodes[child].key:
             add("shared" if name in native.shared else "hyper", None, name, child)
-    numbers = list({slot.variable: None for slot in slots})
+    numbers = graph.in_model_order({slot.variable for slot in slots})
     variables = reader.variables(numbers)
     path = dict(zip(numbers, [v[0] for v in variables]))
-    for slot in slots:
+    place = {number: position for position, number in enumerate(numbers)}
+    for slot in sorted(slots, key=lambda slot: place[slot.variable]):
         add("slot", path[slot.variable], slot.name, slot.slot)
     if not slots and any(own for _, own in native.slots_for({}, (2, 2))):
         raise StateError(

@@ -93,7 +93,7 @@ class Reader:
         try:
             self.graph = Graph(self.bundle.string(KEY))
         except StateError as error:
-            raise StateError("The object graph of %s is damaged: %s." % (prefix, error))
+            raise StateError("The object graph of %s is damaged: %s." % (prefix, str(error).rstrip(".")))
         self.paths = self.graph.paths()
         #: For each entry that was made the key of its tensor.
         self.places = []

@@ -66,6 +66,20 @@ class Graph:
         """Numbers of the nodes that a list holds: {position: number}."""
         return {int(name): child for name, child in self.nodes[number].children.items() if name.isdigit()}
 
+    def in_model_order(self, numbers):
+        """Numbers of variables in the order that Keras gives them: an object's own first, then those of what hangs on it."""
+        found, stack, seen = [], [0], set()
+        while stack:
+            number = stack.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            own = [n for n in self.nodes[number].children.values() if self.nodes[n].key]
+            found.extend(n for n in own if n not in seen)
+            seen.update(own)
+            stack.extend(reversed([n for n in self.nodes[number].children.values() if n not in seen]))
+        return sorted(numbers, key=dict(zip(found, range(len(found)))).get)
+
     def paths(self):
         """{number: [paths from the root, the shortest first]}, each a string with slashes."""
         found, queue = collections.OrderedDict({0: [""]}), collections.deque([(0, "", (0,))])

@@ -85,8 +85,8 @@ def named(generation, class_names, dialect=""):
         "No table says how %s of the generation %s names its state." % (names[0], generation),
         "one of %s" % ", ".join(sorted(known)),
         "class %r" % names[0],
-        "compat_opt.state.register_names(%r, rule, {slot: slot of the rule}, generation=%r) adds it."
-        % (names[0], generation),
+        "compat_opt.state.register_names(%r, rule, {slot: slot of the rule}, generation=%r) adds it%s."
+        % (names[0], generation, "; class_name= of read_file names its base class" if isinstance(class_names, str) else ""),
     )
 
 

@@ -11,7 +11,8 @@ class Native:
 
     Args:
         rule: the rule with the same algorithm: a name in `compat_opt.rules`, or a rule class.
-        slots: {native slot name: the rule's}, in the order in which the class makes them.
+        slots: {native slot name: the rule's}, in the order in which the class makes them; None for a placeholder that
+            no variable has in the rule.
         attributes: {attribute of the optimizer: native slot name} of lists with a variable for
             each model variable, in Keras 2 and Keras 3.
         order: lists of native slot names: the slots of one list are interleaved, variable by

@@ -1,0 +1,69 @@
+"""A record has the model's variables in the model's order, also where a file has another one."""
+
+import pytest
+
+import compat_opt as co
+from compat_opt.state import read, read_file, write
+from compat_opt.state.files.graph import Graph, Node
+from compat_opt.testing.compare import assert_close
+
+
+def test_the_order_is_that_of_the_model_and_not_of_the_distance_from_the_root():
+    """The root has a model; that an inner model with layers 3 and 4, a layer 5, and a weight of its own."""
+    graph = Graph()
+    graph.nodes = [Node({"model": 1}), Node({"layer-0": 2, "layer-1": 5, "scale": 8}), Node({"a": 3, "b": 4})]
+    graph.nodes += [Node({"kernel": 6}), Node({"kernel": 7}), Node({"kernel": 9})]
+    graph.nodes += [Node(key=str(number)) for number in range(6, 10)]
+    assert graph.in_model_order({6, 7, 8, 9}) == [8, 6, 7, 9]
+    graph.nodes[7].children["up"] = 1  # a circle
+    assert graph.in_model_order({6, 7, 8, 9}) == [8, 6, 7, 9]
+
+
+def target_of_v2():
+    found = [t for t in co.targets() if t.generation == "optimizer_v2" and t.namespace.startswith("tf.keras")]
+    if not found:
+        pytest.skip("no OptimizerV2 of tf.keras here")
+    return found[0]
+
+
+def trained(scaled):
+    """A model in a model, all of one shape, and its optimizer after two steps."""
+    from actors import optimizers_of
+
+    target = target_of_v2()
+    import numpy as np
+    import tensorflow as tf
+
+    keras = tf.keras
+    entry = keras.Input((3,))
+    inner = keras.Sequential([keras.layers.Dense(3, input_shape=(3,)), keras.layers.Dense(3)], name="encoder")
+    model = keras.Model(entry, keras.layers.Dense(3, name="last")(inner(entry)))
+    optimizer = optimizers_of(target).Adam(0.1)
+    if scaled and not hasattr(keras.mixed_precision, "LossScaleOptimizer"):
+        pytest.skip("no keras.mixed_precision.LossScaleOptimizer here")
+    model.compile(keras.mixed_precision.LossScaleOptimizer(optimizer) if scaled else optimizer, "mse")
+    random = np.random.RandomState(0)
+    model.fit(random.normal(size=(8, 3)), random.normal(size=(8, 3)), batch_size=4, verbose=0)
+    return model, optimizer
+
+
+@pytest.mark.parametrize("scaled", [False, True], ids=["plain", "scaled"])
+@pytest.mark.parametrize("format", ["checkpoint", "h5"])
+def test_variables_of_optimizer_v2_stand_in_the_order_of_the_model(format, scaled, tmp_path):
+    if format == "h5":
+        pytest.importorskip("h5py")
+    model, optimizer = trained(scaled)
+    path = str(tmp_path / ("model.h5" if format == "h5" else "weights"))
+    model.save(path) if format == "h5" else model.save_weights(path)
+    record = read_file(path)
+    variables = model.trainable_variables
+    assert [v.path for v in record.variables] == [v.name.split(":")[0] for v in variables]
+    assert list(record.slots) == [v.path for v in record.variables]
+    assert all(v.shape == tuple(w.shape) for v, w in zip(record.variables, variables))
+    import tensorflow as tf
+
+    copies = [tf.Variable(v, name="copy_%s" % number) for number, v in enumerate(variables)]  # no name is the same
+    other = type(optimizer)(0.1)
+    write(other, record, copies)
+    for copy, slots in zip(variables, read(other, copies).slots.values()):
+        assert_close(slots["momentum"], optimizer.get_slot(copy, "m").numpy(), 0, copy.name)
