@@ -193,8 +193,8 @@ def _renames(pairs):
     renames = {}
     for pair in pairs:
         old, equals, new = pair.partition("=")
-        if not equals:
-            raise StateError("--map takes pairs.", "OLD=NEW, or `order` alone", "--map %s" % pair)
+        if not equals or old in renames:
+            raise StateError("--map takes pairs.", "OLD=NEW once for each OLD, or `order` alone", "--map %s" % pair)
         renames[old] = new
     return renames or None
 

@@ -74,6 +74,10 @@ def _flat(variable):
 
 
 def _given(renames, record, target, found):
+    if not isinstance(renames, dict) or len(set(renames.values())) < len(renames):
+        raise StateError(
+            "These renames are not pairs.", '{path in the record: another path in the optimizer}, or "order"', "renames=%r" % (renames,)
+        )
     for old, new in renames.items():
         theirs = _position(old, record, "the record")
         found(theirs, _position(new, target, "the optimizer"), "given")

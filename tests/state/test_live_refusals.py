@@ -195,6 +195,12 @@ def test_names_can_be_registered(monkeypatch):
     assert natives.find("optimizer_v2", "Mine").rule_class() is co.rules.Lion
 
 
+def test_what_is_no_record():
+    for actor in actors("Adam"):
+        with pytest.raises(StateError, match="That is no record of state.*a str. read_file"):
+            state.write(actor.make(), "adam.state", actor.variables())
+
+
 def test_what_is_no_optimizer():
     with pytest.raises(StateError, match="That is no Keras optimizer. Expected: .*Received: a int"):
         state.read(3)

@@ -92,6 +92,7 @@ def test_what_has_no_place_is_refused_and_nothing_is_written(tmp_path, capsys):
         (["convert", OLD, "--to", "checkpoint/keras2", "--into", NEW, "-o", "x"], "checkpoint/keras3"),
         (["show", OLD, "--config", "{"], "--config is no JSON"),
         (["convert", OLD, "--to", "checkpoint", "--into", NEW, "-o", "x", "--map", "words"], "OLD=NEW"),
+        (["convert", OLD, "--to", "checkpoint", "--into", NEW, "-o", "x", "--map", "a=b", "--map", "a=c"], "once for each OLD"),
         (["show", OLD, "--config", "[1]"], "--config is no JSON object"),
         (["convert", OLD, "--to", "record", "-o", "no_folder/x"], "There is no folder no_folder"),
         (["convert", OLD, "--to", "record", "-o", os.path.dirname(__file__)], "is a folder"),
