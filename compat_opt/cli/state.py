@@ -176,6 +176,10 @@ def _check_target(format_name, arguments):
     folder = os.path.dirname(arguments.output)
     if folder and not os.path.isdir(folder):
         raise CommandError("There is no folder %s." % folder, "-o in a folder that exists", "-o %s" % arguments.output)
+    from compat_opt.state.files.checkpoint import prefix_of
+
+    if os.path.realpath(arguments.output) in [os.path.realpath(p) for p in (arguments.file, prefix_of(arguments.file)) if p]:
+        raise CommandError("%s would be overwritten." % arguments.file, "-o with another name than FILE's", "-o %s" % arguments.output)
     if os.path.isdir(arguments.output) and format_name != "checkpoint":
         raise CommandError("%s is a folder." % arguments.output, "-o with the name of a file")
     if format_name != "record" and arguments.into is None:

@@ -183,6 +183,19 @@ def test_a_class_that_no_table_knows():
         state.read(unknown)
 
 
+@pytest.mark.parametrize("actor", [a for a in actors("SGD") if a.native and a.target.generation != "optimizer_v2"], ids=str)
+def test_a_class_is_of_its_generation_whatever_it_calls_its_arguments(actor):
+    class Short(actor.native_class()):
+        def update_step(self, g, v):
+            return super().update_step(g, v)
+
+    class Named(actor.native_class()):
+        def update_step(self, g, v, lr):
+            return super().update_step(g, v, lr)
+
+    assert co.generation_of(Named if actor.target.generation == "keras3" else Short) == actor.target.generation
+
+
 def test_names_can_be_registered(monkeypatch):
     from compat_opt.state import natives
 

@@ -95,6 +95,8 @@ def test_what_has_no_place_is_refused_and_nothing_is_written(tmp_path, capsys):
         (["convert", OLD, "--to", "checkpoint", "--into", NEW, "-o", "x", "--map", "a=b", "--map", "a=c"], "once for each OLD"),
         (["show", OLD, "--config", "[1]"], "--config is no JSON object"),
         (["convert", OLD, "--to", "record", "-o", "no_folder/x"], "There is no folder no_folder"),
+        (["convert", OLD, "--to", "record", "-o", OLD], "would be overwritten"),
+        (["convert", OLD + ".index", "--to", "checkpoint", "--into", NEW, "-o", OLD], "would be overwritten"),
         (["convert", OLD, "--to", "record", "-o", os.path.dirname(__file__)], "is a folder"),
         (["convert", OLD, "--to", "record", "-o", os.path.join(os.devnull, "x")], "There is no folder"),
         (["convert", OLD, "--to", "record", "-o", "x", "--map", "a=b"], "A record is written as it is"),
