@@ -67,18 +67,19 @@ class Graph:
         return {int(name): child for name, child in self.nodes[number].children.items() if name.isdigit()}
 
     def in_model_order(self, numbers):
-        """Numbers of variables in the order that Keras gives them: an object's own first, then those of what hangs on it."""
-        found, stack, seen = [], [0], set()
+        """Numbers of variables in the order of Keras: a layer's own before those of what hangs on it, a model's own after.
+
+        The file does not say what is a model: the root and what hangs on it count as such.
+        """
+        found, stack = {}, [(0, 0)]
         while stack:
-            number = stack.pop()
-            if number in seen:
-                continue
-            seen.add(number)
-            own = [n for n in self.nodes[number].children.values() if self.nodes[n].key]
-            found.extend(n for n in own if n not in seen)
-            seen.update(own)
-            stack.extend(reversed([n for n in self.nodes[number].children.values() if n not in seen]))
-        return sorted(numbers, key=dict(zip(found, range(len(found)))).get)
+            number, depth = stack.pop()
+            if number not in found:
+                found[number] = len(found)
+                below = self.nodes[number].children.values()
+                turns = sorted(below, key=lambda n: bool(self.nodes[n].key) == (depth < 2))  # noqa: B023
+                stack.extend((n, depth + 1) for n in reversed(turns))
+        return sorted(numbers, key=found.get)
 
     def paths(self):
         """{number: [paths from the root, the shortest first]}, each a string with slashes."""
