@@ -28,6 +28,7 @@ CASES = {
     "AdaBelief": ("Addons>AdaBelief", {}, None),
     "AdamW": ("Addons>AdamW", dict(weight_decay=0.01), None),
     "COCOB": ("Addons>COCOB", {}, None),
+    "ConditionalGradient": ("Addons>ConditionalGradient", dict(learning_rate=0.9, lambda_=0.5), None),
     "LAMB": ("Addons>LAMB", {}, None),
     "LazyAdam": ("Addons>LazyAdam", {}, None),
     "NovoGrad": ("Addons>NovoGrad", {}, None),

@@ -145,7 +145,8 @@ def generation_of(optimizer):
         return "optimizer_v2"
     if hasattr(cls, "update_step") and hasattr(cls, "apply_gradients"):
         parameters = inspect.signature(cls.update_step).parameters
-        return "keras3" if "learning_rate" in parameters else "keras2"
+        # Keras 3 hands on the learning rate too, whatever a class calls it; `parameters` begin with self.
+        return "keras3" if "learning_rate" in parameters or len(parameters) > 3 else "keras2"
     return None
 
 

@@ -14,6 +14,7 @@ can't be read, or, as --strict is the default, something in it has no place: not
 """
 
 import json
+import os
 
 from compat_opt.cli._terminal import table
 from compat_opt.errors import CommandError, StateError
@@ -33,6 +34,9 @@ def add_arguments(parser):
     convert.add_argument("--into", metavar="TEMPLATE", help="a file of the other version, with an optimizer that is built")
     convert.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write; for a checkpoint its prefix")
     convert.add_argument("--map", action="append", default=[], metavar="OLD=NEW", help="a variable that changed its name; or `order`")
+    convert.add_argument("--into-optimizer", metavar="KEY", help="as --optimizer, of TEMPLATE")
+    convert.add_argument("--into-class", metavar="NAME", help="as --class, of TEMPLATE")
+    convert.add_argument("--into-config", metavar="JSON", help="as --config, of TEMPLATE")
     convert.add_argument("--no-strict", action="store_true", help="drop what has no place instead of refusing it")
     diff = actions.add_parser("diff", help="compare two files")
     diff.add_argument("file", metavar="A")
@@ -48,20 +52,27 @@ def add_arguments(parser):
 
 def run(arguments):
     """Do what was asked for; the exit code."""
-    return {"show": _show, "convert": _convert, "diff": _diff}[arguments.action](arguments)
+    try:
+        return {"show": _show, "convert": _convert, "diff": _diff}[arguments.action](arguments)
+    except OSError as error:
+        raise CommandError("A file can't be read or written: %s." % error)
 
 
 def _read(path, arguments):
     from compat_opt.state import files
 
-    config = None
-    if arguments.config:
-        try:
-            config = json.loads(arguments.config)
-        except ValueError as error:
-            raise CommandError("--config is no JSON: %s." % error, 'such as {"momentum": 0.9}', "%s" % arguments.config)
-    hints = files.Hints(arguments.optimizer, arguments.class_name, config, _rule(arguments.rule))
+    hints = files.Hints(arguments.optimizer, arguments.class_name, _config(arguments.config), _rule(arguments.rule))
     return files.to_record_of(files.read_raw(path, hints), hints)
+
+
+def _config(text):
+    try:
+        config = json.loads(text or "{}")
+    except ValueError as error:
+        raise CommandError("--config is no JSON: %s." % error, 'such as {"momentum": 0.9}', text)
+    if not isinstance(config, dict):
+        raise CommandError("--config is no JSON object.", 'such as {"momentum": 0.9}', text)
+    return config
 
 
 def _rule(text):
@@ -135,16 +146,18 @@ def _convert(arguments):
         print(json.dumps({"target": "record", "lines": lines}) if arguments.json else "\n".join("moved  %s" % l["what"] for l in lines))
         return 0
     found = files.format_of(arguments.into)
-    raw = found.read(arguments.into, files.Hints(rule=_rule(arguments.rule)))
-    if found.NAME != format_name or generation not in ("", raw.generation):
+    config = _config(arguments.into_config)
+    hints = files.Hints(arguments.into_optimizer, arguments.into_class, config, _rule(arguments.rule))
+    raw = found.read(arguments.into, hints)
+    is_there = getattr(raw, "generation", "")  # a file of `save` has none
+    if found.NAME != format_name or generation not in ("", is_there):
         raise CommandError(
             "The template is something else than --to says.",
             arguments.to,
-            "%s/%s in %s" % (found.NAME, raw.generation, arguments.into),
+            "%s/%s in %s" % (found.NAME, is_there, arguments.into),
         )
     from compat_opt.state.files.writing import write_file
 
-    hints = files.Hints(rule=_rule(arguments.rule))
     report = write_file(record, arguments.output, arguments.into, _renames(arguments.map), not arguments.no_strict, hints)
     print(json.dumps(report.as_dict(), indent=2) if arguments.json else report)
     return 1 if any(line.refused for line in report.lines) else 0
@@ -154,6 +167,21 @@ def _check_target(format_name, arguments):
     known = ("record", "checkpoint", "h5", "keras")
     if format_name not in known:
         raise CommandError("There is no format %r to write." % format_name, "--to one of %s" % ", ".join(known), "--to %s" % arguments.to)
+    if format_name == "record" and (arguments.to != "record" or arguments.into or arguments.map):
+        raise CommandError(
+            "A record is written as it is, with the names of FILE.",
+            "--to record, without a generation, --into and --map",
+            remedy="They are for the step from the record into another file, or for compat_opt.state.write.",
+        )
+    folder = os.path.dirname(arguments.output)
+    if folder and not os.path.isdir(folder):
+        raise CommandError("There is no folder %s." % folder, "-o in a folder that exists", "-o %s" % arguments.output)
+    from compat_opt.state.files.checkpoint import prefix_of
+
+    if os.path.realpath(arguments.output) in [os.path.realpath(p) for p in (arguments.file, prefix_of(arguments.file)) if p]:
+        raise CommandError("%s would be overwritten." % arguments.file, "-o with another name than FILE's", "-o %s" % arguments.output)
+    if os.path.isdir(arguments.output) and format_name != "checkpoint":
+        raise CommandError("%s is a folder." % arguments.output, "-o with the name of a file")
     if format_name != "record" and arguments.into is None:
         raise CommandError(
             "A %s file is written into a copy of one that the other version wrote itself." % format_name,
@@ -169,8 +197,8 @@ def _renames(pairs):
     renames = {}
     for pair in pairs:
         old, equals, new = pair.partition("=")
-        if not equals:
-            raise StateError("--map takes pairs.", "OLD=NEW, or `order` alone", "--map %s" % pair)
+        if not equals or old in renames:
+            raise StateError("--map takes pairs.", "OLD=NEW once for each OLD, or `order` alone", "--map %s" % pair)
         renames[old] = new
     return renames or None
 

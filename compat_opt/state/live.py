@@ -6,7 +6,7 @@ from compat_opt.state import loss_scale
 from compat_opt.state.pairing import pair
 from compat_opt.state.placing import check_algorithm, fill
 from compat_opt.state.reading import table_for, to_record
-from compat_opt.state.record import Variable
+from compat_opt.state.record import StateRecord, Variable
 from compat_opt.state.report import Report
 
 
@@ -68,6 +68,10 @@ def write(optimizer, record, variables=None, renames=None, strict=True, hypers=T
     import numpy as np
 
     inner = _unwrapped(optimizer)
+    if not isinstance(record, StateRecord):
+        raise StateError(
+            "That is no record of state.", "a StateRecord", "a %s" % type(record).__name__, "read_file(path) and load(path) return one."
+        )
     seen = view(inner, variables)
     if not seen.built and variables is None:
         raise StateError(

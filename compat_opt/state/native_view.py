@@ -65,6 +65,9 @@ class NativeView:
     def _own_config(self):
         return configs.jsonable(self.optimizer.get_config())
 
+    def _provenance(self):
+        return dict(versions(), format="live")
+
     def frame(self):
         """A `RawState` without entries."""
         return RawState(
@@ -72,7 +75,7 @@ class NativeView:
             self.class_name,
             self.config,
             (),
-            dict(versions(), format="live"),
+            self._provenance(),
             self.variables,
             dialect=self.dialect,
         )
@@ -259,6 +262,11 @@ class Keras3View(_ByAttribute):
     """keras.Variables; the optimizer knows its model's variables."""
 
     generation = "keras3"
+
+    def _provenance(self):
+        import keras
+
+        return dict(super()._provenance(), backend=keras.backend.backend())
 
     def _is_built(self):
         return bool(self.optimizer.built)

@@ -74,6 +74,10 @@ def _flat(variable):
 
 
 def _given(renames, record, target, found):
+    if not isinstance(renames, dict) or len(set(renames.values())) < len(renames):
+        raise StateError(
+            "These renames are not pairs.", '{path in the record: another path in the optimizer}, or "order"', "renames=%r" % (renames,)
+        )
     for old, new in renames.items():
         theirs = _position(old, record, "the record")
         found(theirs, _position(new, target, "the optimizer"), "given")
@@ -176,6 +180,15 @@ def _check_shapes(record, target, pairs, how):
                 "shape %s of %s" % (tuple(record[theirs].shape), record[theirs].path),
                 _REMEDY,
             )
+
+
+def remedy_for(pairing, record, target):
+    """What to do about variables that are without partner on both sides; "" where there are none."""
+    ours = [v for v, theirs in zip(target, pairing.partners) if theirs is None]
+    if not ours or not pairing.left:
+        return ""
+    theirs = [record[i] for i in pairing.left]
+    return "Without a namesake: %s in the record, %s in the optimizer. %s" % (_names(theirs), _names(ours), _REMEDY)
 
 
 def _names(variables):

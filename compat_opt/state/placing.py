@@ -3,7 +3,7 @@
 from compat_opt.errors import StateError
 from compat_opt.state import conversions
 from compat_opt.state.natives.entry import rule_named
-from compat_opt.state.pairing import pair
+from compat_opt.state.pairing import pair, remedy_for
 from compat_opt.state.reading import is_of_group, table_for
 from compat_opt.state.record import Variable
 from compat_opt.state.report import Report
@@ -57,9 +57,10 @@ def fill(skeleton, record, renames=None, strict=True, hypers=True, first_value=N
     filler = _Filler(skeleton, record, native, ours, pairing, report, first_value)
     to_set = filler.compare_hypers() if hypers else {}
     filler.compare_options()
+    filler.compare_formulas()
     values = [filler.value(entry, to_set) for entry in skeleton.entries]
     filler.leftovers()
-    report.refuse(strict)
+    report.refuse(strict, remedy_for(pairing, record.variables, ours))
     return Filling(values, to_set, report)
 
 
@@ -125,7 +126,8 @@ class _Filler:
             elif isinstance(wanted, dict) and isinstance(have, dict):
                 self.report.add("kept", name, "it follows the optimizer's own schedule")
             elif isinstance(wanted, dict) or isinstance(have, dict) or have is None or not number or fixed:
-                self._refuse_hyper(name, wanted, have)
+                if not _close(wanted, have):  # OptimizerV2 has 0.1 in float32
+                    self._refuse_hyper(name, wanted, have)
             else:
                 settable[native_name.get(name, name)] = float(wanted)
                 self.present[name] = float(wanted)
@@ -148,6 +150,13 @@ class _Filler:
             have = self.config.get(name)
             if name not in ("sparse", "check_numerics") and not _same(theirs, have):
                 self.report.add("kept", name, "%r, the record has %r" % (have, theirs))
+
+    def compare_formulas(self):
+        """A line where the same state is not continued in the same way."""
+        backend = self.skeleton.provenance.get("backend")
+        theirs, ours = self.record.provenance.get("formula", ""), self.native.formula(backend)
+        if theirs != ours or ours and backend is None:
+            self.report.add("differs", "formula", "%s in the record, %s here" % (theirs or "the rule's", ours or "the rule's"))
 
     # Entries
 

@@ -31,6 +31,9 @@ def to_record(raw, rule=None):
         options=_options(raw.config),
         provenance=dict(raw.provenance, generation=raw.generation, class_name=raw.class_name),
     )
+    formula = native.formula(raw.provenance.get("backend"))
+    if formula:
+        record.provenance["formula"] = formula
     _counts(raw, record)
     shapes = paths.shapes(raw, native)
     for entry in raw.entries:
@@ -203,6 +206,8 @@ def _take_slot(entry, raw, native, paths, shapes, record, rate):
         )
     shape = shapes.get(path, (None, None))[0]
     own, array = native.slots[entry.name], entry.value
+    if own is None:
+        return
     if shape is not None and not _check_slot(entry, own, raw, native, path, shape):
         return
     if entry.name in native.conversions:

@@ -44,8 +44,12 @@ class Report:
         """Everything as JSON-able data."""
         return {"target": self.target, "lines": [dict(line._asdict()) for line in self.lines]}
 
-    def refuse(self, strict):
+    def refuse(self, strict, remedy=""):
         """Raise where something has no place.
+
+        Args:
+            strict: whether to.
+            remedy: what to do besides, for the message.
 
         Raises:
             StateError: there are such lines and `strict` is on.
@@ -57,7 +61,7 @@ class Report:
         more = "; and %d more" % (len(refused) - 8) if len(refused) > 8 else ""
         raise StateError(
             "The state does not fit the optimizer: %s%s." % (named, more),
-            remedy="Nothing was changed. strict=False moves what fits and reports the rest.",
+            remedy="Nothing was changed. %sstrict=False moves what fits and reports the rest." % (remedy and remedy + " "),
             environment=self.target,
         )
 

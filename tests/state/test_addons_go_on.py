@@ -58,6 +58,7 @@ def test_wrappers_of_addons_are_read_and_written_live():
     made = {
         "LookaheadNadam": lambda: addons.optimizers.Lookahead(own.Nadam(0.05), sync_period=3),
         "MovingAverageAdam": lambda: addons.optimizers.MovingAverage(own.Adam(0.05), start_step=1, dynamic_decay=True),
+        "ConditionalGradient": lambda: addons.optimizers.ConditionalGradient(0.9, 0.5),
         "SwaSGD": lambda: addons.optimizers.SWA(own.SGD(0.05, momentum=0.9), 1, 2),
     }
     for algorithm, make in made.items():
@@ -75,5 +76,11 @@ def test_wrappers_of_addons_are_read_and_written_live():
         changed.hypers["learning_rate"] = 0.25
         write(other, changed, copies)
         assert abs(float(other.learning_rate) - 0.25) < 1e-6
+    dense = actor.variables()[0]
+    several = addons.optimizers.MultiOptimizer(
+        optimizer_specs=[{"optimizer": own.Adam(0.05), "weights": [dense.name]}]
+    )
+    with pytest.raises(StateError, match="several optimizers"):
+        read(several)
     with pytest.raises(StateError, match="counts no steps"):
         read(addons.optimizers.MovingAverage(addons.optimizers.Lookahead(own.Adam(0.05))))

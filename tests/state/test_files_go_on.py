@@ -26,8 +26,8 @@ LACKING = {"use_ema": ("optimizer_v2",), "gradient_accumulation_steps": ("optimi
 
 def takes(actor, case):
     """Whether the actor's class has the case's options, and works."""
-    if case.class_name == "ScheduleFreeAdamW":  # Keras 3.15 on TensorFlow reads base after having changed it
-        return actor.native
+    if case.class_name == "ScheduleFreeAdamW":
+        return by_changed_base(actor)
     if not actor.native:
         return True
     if case.class_name == "Nadam":  # OptimizerV2 decays its momentum otherwise
@@ -35,6 +35,11 @@ def takes(actor, case):
         return newer == (case.generation != "optimizer_v2" or case.compiled)
     broken = actor.target.namespace == "tf.keras.experimental" and case.class_name in ("RMSprop", "AdamW")
     return not broken and not any(actor.target.generation in LACKING.get(name, ()) for name in case.arguments)
+
+
+def by_changed_base(actor):
+    """Whether it is Keras 3.15's ScheduleFreeAdamW where that reads base after having changed it."""
+    return actor.native and actor.target.backend in ("tensorflow", "torch")
 
 
 def arguments_of(case, actor):
@@ -85,6 +90,32 @@ def check(case):
 @pytest.mark.parametrize("case", CORE, ids=repr)
 def test_adam_goes_on(case):
     check(case)
+
+
+def test_another_formula_is_told_and_the_state_goes_on_by_it():
+    """The paper's z and y are the file's base and weights; its x follows from both."""
+    case = next(c for c in CONTINUED if c.class_name == "ScheduleFreeAdamW" and c.format == "checkpoint")
+    rate, beta_1, beta_2, record = case.arguments["learning_rate"], 0.9, 0.999, read_file(case.path)
+    state = [record.slots[path] for path, _ in case.variables]
+    z, v = ([np.float64(slots[name]) for slots in state] for name in ("base", "velocity"))
+    x = [(weight - (1 - beta_1) * base) / beta_1 for weight, base in zip(case.weights, z)]
+    for step, row in enumerate(case.gradients(), case.iterations + 1):
+        for i, gradient in enumerate(row):
+            v[i] = beta_2 * v[i] + (1 - beta_2) * np.float64(gradient) ** 2
+            z[i] = z[i] - rate * gradient / (np.sqrt(v[i] / (1 - beta_2**step)) + 1e-8)
+            x[i] = x[i] + (z[i] - x[i]) / step
+    expected = [(1 - beta_1) * base + beta_1 * average for base, average in zip(z, x)]
+    found = actors("ScheduleFreeAdamW")
+    for actor in found:
+        variables = actor.variables(case.weights, [path for path, _ in case.variables])
+        optimizer = actor.make(**case.arguments)
+        told = [line.what for line in write(optimizer, record, variables).of_kind("differs")]
+        assert told == ([] if by_changed_base(actor) else ["formula"])
+        if not by_changed_base(actor):
+            for value, wanted in zip(actor.run(optimizer, variables, case.gradients()), expected):
+                assert_close(np.asarray(value), wanted, 1e-5, str(actor), smallest=1.0)
+    if not found:
+        pytest.skip("no optimizers here")
 
 
 @pytest.mark.long

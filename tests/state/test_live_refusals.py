@@ -90,6 +90,26 @@ def test_without_variables_an_unbuilt_optimizer_is_refused():
             state.write(actor.make(), record)
 
 
+def test_variables_without_a_namesake_are_named_with_the_way_out():
+    actor = next(a for a in actors("Adam") if not a.native)
+    record = snapshot(*trained(actor))
+    other = actor.make()
+    with pytest.raises(StateError, match=r"Without a namesake: d2/kernel in the record, d9/kernel in the optimizer. Say which is which with renames="):
+        state.write(other, record, actor.variables(names=["d1/kernel", "d1/bias", "d9/kernel"]))
+
+
+def test_the_decay_of_optimizer_v2_is_the_same_number_in_float32():
+    actor = next(a for a in actors("Adam") if not a.native)
+    record = snapshot(*trained(actor, decay=0.1))
+    record.hypers["decay"] = float(np.float32(0.1))
+    other, variables = actor.make(decay=0.1), actor.variables()
+    state.write(other, record, variables)
+    assert state.read(other, variables).hypers["decay"] == 0.1
+    record.hypers["decay"] = 0.2
+    with pytest.raises(StateError, match="decay: 0.2 in the record, 0.1 here"):
+        state.write(other, record, variables)
+
+
 def test_amsgrad_has_no_place_without_it():
     for actor in actors("Adam"):
         optimizer, variables = trained(actor, amsgrad=True)
@@ -163,6 +183,19 @@ def test_a_class_that_no_table_knows():
         state.read(unknown)
 
 
+@pytest.mark.parametrize("actor", [a for a in actors("SGD") if a.native and a.target.generation != "optimizer_v2"], ids=str)
+def test_a_class_is_of_its_generation_whatever_it_calls_its_arguments(actor):
+    class Short(actor.native_class()):
+        def update_step(self, g, v):
+            return super().update_step(g, v)
+
+    class Named(actor.native_class()):
+        def update_step(self, g, v, lr):
+            return super().update_step(g, v, lr)
+
+    assert co.generation_of(Named if actor.target.generation == "keras3" else Short) == actor.target.generation
+
+
 def test_names_can_be_registered(monkeypatch):
     from compat_opt.state import natives
 
@@ -173,6 +206,12 @@ def test_names_can_be_registered(monkeypatch):
         state.register_names("Mine", "Adam", {"m": "momentum"}, generation="keras4")
     state.register_names("Mine", "Lion", {"m": "momentum"})
     assert natives.find("optimizer_v2", "Mine").rule_class() is co.rules.Lion
+
+
+def test_what_is_no_record():
+    for actor in actors("Adam"):
+        with pytest.raises(StateError, match="That is no record of state.*a str. read_file"):
+            state.write(actor.make(), "adam.state", actor.variables())
 
 
 def test_what_is_no_optimizer():

@@ -25,6 +25,7 @@ RULES = {
         rules.COCOB,
         {"lr": "scale", "grad_norm_sum": "magnitude_sum", "gradients_sum": "gradient_sum", "tilde_w": "offset", "reward": "reward"},
     ),
+    "ConditionalGradient": (rules.ConditionalGradient, {"conditional_gradient": None}),  # nothing reads it
     "LAMB": (rules.LAMB, ADAM),
     "LazyAdam": (rules.LazyAdam, ADAM),
     "NovoGrad": (rules.NovoGrad, ADAM),
@@ -68,6 +69,9 @@ class Case:
         self.slots = {(number, slot): take(shape) for number, slot, shape in slots}
         self.after = [[take(shape) for shape in shapes] for _ in range(FURTHER)]
         self.last = {(number, slot): take(shape) for number, slot, shape in slots}
+        for found in (self.slots, self.last):
+            for key in [key for key in found if key[1] is None]:
+                del found[key]
 
     def __repr__(self):
         return "%s-%s%s" % (self.version, self.name, self.path.suffix if self.path.suffix == ".h5" else "")

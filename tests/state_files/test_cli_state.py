@@ -1,6 +1,7 @@
 """`compat-opt state`: show, convert and diff, their output and exit codes."""
 
 import json
+import os
 
 import pytest
 from written import cases
@@ -91,11 +92,34 @@ def test_what_has_no_place_is_refused_and_nothing_is_written(tmp_path, capsys):
         (["convert", OLD, "--to", "checkpoint/keras2", "--into", NEW, "-o", "x"], "checkpoint/keras3"),
         (["show", OLD, "--config", "{"], "--config is no JSON"),
         (["convert", OLD, "--to", "checkpoint", "--into", NEW, "-o", "x", "--map", "words"], "OLD=NEW"),
+        (["convert", OLD, "--to", "checkpoint", "--into", NEW, "-o", "x", "--map", "a=b", "--map", "a=c"], "once for each OLD"),
+        (["show", OLD, "--config", "[1]"], "--config is no JSON object"),
+        (["convert", OLD, "--to", "record", "-o", "no_folder/x"], "There is no folder no_folder"),
+        (["convert", OLD, "--to", "record", "-o", OLD], "would be overwritten"),
+        (["convert", OLD + ".index", "--to", "checkpoint", "--into", NEW, "-o", OLD], "would be overwritten"),
+        (["convert", OLD, "--to", "record", "-o", os.path.dirname(__file__)], "is a folder"),
+        (["convert", OLD, "--to", "record", "-o", os.path.join(os.devnull, "x")], "There is no folder"),
+        (["convert", OLD, "--to", "record", "-o", "x", "--map", "a=b"], "A record is written as it is"),
+        (["convert", OLD, "--to", "record", "-o", "x", "--into", NEW], "A record is written as it is"),
+        (["convert", OLD, "--to", "record/keras3", "-o", "x"], "A record is written as it is"),
+        (["convert", OLD, "--to", "checkpoint", "--into", NEW, "-o", "x", "--into-optimizer", "y"], "no such optimizer"),
+        (["convert", OLD, "--to", "checkpoint", "--into", NEW, "-o", "x", "--into-class", "y"], "No table says how y"),
     ],
 )
 def test_says_what_is_wrong(arguments, told, capsys):
     assert main(["state"] + arguments) == 2
     assert told in capsys.readouterr().err.replace("optimizer= one of", "--optimizer one of")
+
+
+def test_a_file_that_cannot_be_written_is_an_error(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(os, "replace", mock_refusing)
+    assert main(["state", "convert", OLD, "--to", "record", "-o", str(tmp_path / "x")]) == 2
+    assert "can't be read or written: [Errno 13] no" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def mock_refusing(*paths):
+    raise OSError(13, "no")
 
 
 def test_a_renamed_variable_is_mapped(tmp_path):

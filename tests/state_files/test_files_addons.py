@@ -6,8 +6,8 @@ import pytest
 from addons import addons_cases
 
 from compat_opt.errors import StateError
-from compat_opt.state import read_file
-from compat_opt.state.files import Hints
+from compat_opt.state import natives, read_file
+from compat_opt.state.files import Hints, by_slots, checkpoint
 from compat_opt.state.files.writing import write_file
 from compat_opt.testing.compare import assert_close
 
@@ -68,24 +68,33 @@ def test_a_wrapper_with_another_name_is_asked_for(tmp_path):
     case = case_of("0.19.0", "SWA_SGD")
     for path in case.path.parent.glob("SWA_SGD.*"):
         shutil.copy(str(path), str(tmp_path / path.name))
-    from compat_opt.state.files import checkpoint
-
     reader = checkpoint.Reader(str(tmp_path / "SWA_SGD"))
     (number,) = reader.found()
     for slot in reader.graph.nodes[number].slots:
         reader.graph.nodes[slot.slot].name = "mine/dense/kernel/average"
-    from compat_opt.state.files import by_slots
-
     with pytest.raises(StateError, match=r"which wrapper.*class_name= one of Addons>MovingAverage\(CLASS\), Addons>SWA\(CLASS\)"):
         by_slots.read(reader, number, Hints(class_name="SGD"))
     assert by_slots.read(reader, number, Hints(class_name="Addons>SWA(SGD)")).class_name == "Addons>SWA(SGD)"
 
 
 def test_a_wrapper_in_a_wrapper_is_refused():
-    from compat_opt.state import natives
-
     with pytest.raises(StateError, match="counts no steps, and what it does belongs to no rule"):
         natives.find("optimizer_v2", "Addons>MovingAverage(Addons>Lookahead(Adam))")
+
+
+def test_several_optimizers_in_one_are_refused():
+    with pytest.raises(StateError, match="files hold none of them.*for each spec in optimizer.optimizer_specs"):
+        natives.find("optimizer_v2", ["Addons>MultiOptimizer", "Optimizer"])
+
+
+def test_a_count_of_steps_alone_is_no_optimizer():
+    """As in the checkpoint of a MultiOptimizer; without slots it looked like an SGD."""
+    reader = checkpoint.Reader(str(case_of("0.19.0", "SGDW").path))
+    (number,) = reader.found()
+    node = reader.graph.nodes[number]
+    node.children, node.slots = {"iter": node.children["iter"]}, []
+    with pytest.raises(StateError, match="holds a count of steps, and neither slots nor hyperparameters"):
+        by_slots.read(reader, number, Hints())
 
 
 @pytest.mark.parametrize("name", ["Lookahead_Nadam", "MovingAverage_Adam", "SWA_SGD", "NovoGrad", "COCOB"])

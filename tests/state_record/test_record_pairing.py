@@ -46,6 +46,12 @@ def test_a_layer_that_was_replaced_gets_no_state():
     assert found.partners == [0, None] and found.left == [1]
 
 
+@pytest.mark.parametrize("renames", ["ordered", [("d1/kernel", "d2/kernel")], {"d1/kernel": "d2/kernel", "d3/kernel": "d2/kernel"}])
+def test_renames_that_are_no_pairs_are_refused(renames):
+    with pytest.raises(StateError, match="These renames are not pairs"):
+        partners([D1, D2, D3], [D1, D2, D3], renames=renames)
+
+
 def test_names_without_any_match_go_in_order():
     found = partners([D1, D2], [("a/w", SQUARE), ("b/w", SQUARE)])
     assert found.partners == [0, 1] and found.how == ["order", "order"]

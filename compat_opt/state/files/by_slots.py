@@ -18,16 +18,23 @@ def read(reader, number, hints):
     nodes = [graph.nodes[number]] + [graph.nodes[child] for child in _inside(graph, number)]
     slots = [slot for node in nodes for slot in node.slots if graph.nodes[slot.slot].key]
     children = {name: child for node in reversed(nodes) for name, child in node.children.items()}
+    if not hints.class_name and not slots and not any(graph.nodes[n].key for name, n in children.items() if name != "iter"):
+        raise StateError(
+            "%s holds a count of steps, and neither slots nor hyperparameters of an optimizer." % reader.bundle.prefix,
+            "what an optimizer of OptimizerV2 has after a step",
+            remedy="It was saved before the first one, or is a wrapper that does not save what is inside.",
+        )
     class_name = _class_name(graph, nodes, children, hints)
     native = natives.find("optimizer_v2", class_name)
     add("iteration", None, "iter", children.get("iter"))
     for name, child in children.items():
         if name != "iter" and graph.nodes[child].key:
             add("shared" if name in native.shared else "hyper", None, name, child)
-    numbers = list({slot.variable: None for slot in slots})
+    numbers = graph.in_model_order({slot.variable for slot in slots})
     variables = reader.variables(numbers)
     path = dict(zip(numbers, [v[0] for v in variables]))
-    for slot in slots:
+    place = {number: position for position, number in enumerate(numbers)}
+    for slot in sorted(slots, key=lambda slot: place[slot.variable]):
         add("slot", path[slot.variable], slot.name, slot.slot)
     if not slots and any(own for _, own in native.slots_for({}, (2, 2))):
         raise StateError(
@@ -56,6 +63,8 @@ def _class_name(graph, nodes, children, hints):
     if hints.class_name and wrappers.split(hints.class_name):
         return hints.class_name
     outer = [_wrapper(graph, node) for node in nodes[:-1]]
+    if len(outer) > 1:
+        wrappers.name_of(*outer[:2])  # refuses
     inner = names.class_name(
         "optimizer_v2",
         graph.nodes[children["iter"]].name if "iter" in children else "",

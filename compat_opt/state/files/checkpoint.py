@@ -71,7 +71,7 @@ def read(path, hints):
         raw = by_lists.read(reader, inner, hints, generation)
     raw.loss_scale = reader.loss_scale(number)
     raw.places = reader.places if len(reader.places) == len(raw.entries) else None  # shards are joined
-    raw.provenance.update(format=NAME, file=str(path), optimizer=reader.paths[number][0])
+    raw.provenance.update(format=NAME, backend="tensorflow", file=str(path), optimizer=reader.paths[number][0])
     return raw
 
 
@@ -93,7 +93,7 @@ class Reader:
         try:
             self.graph = Graph(self.bundle.string(KEY))
         except StateError as error:
-            raise StateError("The object graph of %s is damaged: %s." % (prefix, error))
+            raise StateError("The object graph of %s is damaged: %s." % (prefix, str(error).rstrip(".")))
         self.paths = self.graph.paths()
         #: For each entry that was made the key of its tensor.
         self.places = []

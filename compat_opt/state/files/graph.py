@@ -66,6 +66,21 @@ class Graph:
         """Numbers of the nodes that a list holds: {position: number}."""
         return {int(name): child for name, child in self.nodes[number].children.items() if name.isdigit()}
 
+    def in_model_order(self, numbers):
+        """Numbers of variables in the order of Keras: a layer's own before those of what hangs on it, a model's own after.
+
+        The file does not say what is a model: the root and what hangs on it count as such.
+        """
+        found, stack = {}, [(0, 0)]
+        while stack:
+            number, depth = stack.pop()
+            if number not in found:
+                found[number] = len(found)
+                below = self.nodes[number].children.values()
+                turns = sorted(below, key=lambda n: bool(self.nodes[n].key) == (depth < 2))  # noqa: B023
+                stack.extend((n, depth + 1) for n in reversed(turns))
+        return sorted(numbers, key=found.get)
+
     def paths(self):
         """{number: [paths from the root, the shortest first]}, each a string with slashes."""
         found, queue = collections.OrderedDict({0: [""]}), collections.deque([(0, "", (0,))])

@@ -114,6 +114,7 @@ def _native(written, arrays, optimizer, variables, hints):
     flat = {path.replace("/", "_"): path for path, _, _ in variables}
     wrapper = [name[: -len("/dynamic_scale")] for name in plain if name.endswith("/dynamic_scale")]
     of_wrapper = {"%s/%s" % (name, own) for name in wrapper for own in ("iteration", "learning_rate")}
+    known = {path: (path, shape, dtype) for path, shape, dtype in variables}
     entries, seen, places = [], [], []
     for name, written_name, array in zip(plain, written, arrays):
         last = name.rpartition("/")[2]
@@ -130,13 +131,14 @@ def _native(written, arrays, optimizer, variables, hints):
         else:
             own = _slot_in(name, slots, generation)
             variable = own and names.variable_of(name, own, flat)
+            inside = variable and variable.partition("/")[2]  # cond_1/Adam/... of a LossScaleOptimizer
+            variable = inside if variable not in known and inside in known else variable
             role = {"average": "average", "gradient_accumulator": "accumulator"}.get(own, "slot" if variable else "unknown")
             own = own or name
         entries.append(RawEntry(role, variable, own, len(entries), array))
         places.append("%s/%s" % (_GROUP, written_name))
         if variable is not None and variable not in seen:
             seen.append(variable)
-    known = {path: (path, shape, dtype) for path, shape, dtype in variables}
     raw = RawState(
         generation, class_name, config, entries, variables=[known.get(path, (path, None, None)) for path in seen]
     )

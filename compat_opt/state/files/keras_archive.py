@@ -37,7 +37,7 @@ def read(path, hints):
             raise StateError(
                 "%s holds no optimizer state." % where,
                 "a group %s in its %s" % (numbered.VARS, _WEIGHTS),
-                "an optimizer %s.%s" % (optimizer.get("module"), optimizer.get("class_name")) if optimizer else "no optimizer",
+                "an optimizer %s" % ".".join(filter(None, map(optimizer.get, ("module", "class_name")))) if optimizer else "no optimizer",
                 "It never holds that of a legacy optimizer (OptimizerV2): take H5, or a checkpoint.",
             )
         raw = numbered.read(file, hints, where, optimizer, "keras3" if keras3 else "keras2")

@@ -25,13 +25,13 @@ def raw_state(generation, class_name, config, arrays, hints, where, layer_shapes
     tried = []
     for variables in _candidates(generation, class_name, config, arrays, hints, layer_shapes):
         frame = skeleton(generation, class_name, config, variables)
-        tried.append(len(frame.entries))
+        tried.append("%d arrays of %d variables" % (len(frame.entries), len(variables)))
         if len(frame.entries) == len(arrays) and _fits(frame, arrays, class_name) and _known(variables, hints, layer_shapes):
             entries = [e._replace(value=array) for e, array in zip(frame.entries, arrays)]
             return RawState(generation, class_name, config, entries, variables=variables)
     raise StateError(
         "The optimizer's arrays in %s are not those of %s %s." % (where, generation, class_name),
-        "%s arrays" % (" or ".join(map(str, sorted(set(tried)))) or "other"),
+        (" or ".join(sorted(set(tried))) or "other arrays") + ("" if config else ", as with default arguments: the file has no config"),
         "%d arrays of shapes %s" % (len(arrays), ", ".join(str(a.shape) for a in arrays[:8])),
         "variables= tells the reader which variables the model has, config= with which arguments it was made.",
     )

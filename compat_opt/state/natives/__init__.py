@@ -13,6 +13,9 @@ TABLES = {
     "keras3": ("keras3",),
 }
 
+#: Classes that hand everything to several optimizers which no checkpoint and no H5 file reaches.
+SEVERAL = ("Addons>MultiOptimizer",)
+
 _REGISTERED = {}
 
 
@@ -71,12 +74,19 @@ def named(generation, class_names, dialect=""):
             whole = candidate if outer is None else wrappers.name_of(outer, candidate)
             if candidate in known:
                 return whole, known[candidate] if outer is None else wrappers.around(outer, known[candidate])
+    if set(names) & set(SEVERAL):
+        raise StateError(
+            "A MultiOptimizer of TensorFlow Addons is several optimizers, and its files hold none of them.",
+            "one of its optimizers, in the process that trained",
+            "class %r" % names[0],
+            'read(spec["optimizer"]) for each spec in optimizer.optimizer_specs gives their states.',
+        )
     raise StateError(
         "No table says how %s of the generation %s names its state." % (names[0], generation),
         "one of %s" % ", ".join(sorted(known)),
         "class %r" % names[0],
-        "compat_opt.state.register_names(%r, rule, {slot: slot of the rule}, generation=%r) adds it."
-        % (names[0], generation),
+        "compat_opt.state.register_names(%r, rule, {slot: slot of the rule}, generation=%r) adds it%s."
+        % (names[0], generation, "; class_name= of read_file names its base class" if isinstance(class_names, str) else ""),
     )
 
 

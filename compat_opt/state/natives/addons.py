@@ -41,6 +41,10 @@ CLASSES = {
             "reward": "reward",
         },
     ),
+    # It makes a slot that it never reads.
+    "Addons>ConditionalGradient": Native(
+        "ConditionalGradient", {"conditional_gradient": None}, placeholders=["conditional_gradient"]
+    ),
     "Addons>LAMB": Native(
         "LAMB", {"m": "momentum", "v": "velocity"}, order=[["m"], ["v"]], implied=_decay_in_ratio
     ),

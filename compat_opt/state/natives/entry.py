@@ -11,7 +11,8 @@ class Native:
 
     Args:
         rule: the rule with the same algorithm: a name in `compat_opt.rules`, or a rule class.
-        slots: {native slot name: the rule's}, in the order in which the class makes them.
+        slots: {native slot name: the rule's}, in the order in which the class makes them; None for a placeholder that
+            no variable has in the rule.
         attributes: {attribute of the optimizer: native slot name} of lists with a variable for
             each model variable, in Keras 2 and Keras 3.
         order: lists of native slot names: the slots of one list are interleaved, variable by
@@ -25,6 +26,7 @@ class Native:
         unlisted: those placeholders that are not among the optimizer's variables.
         recomputed: {Shared scalar: name of a function in `conversions.SCALARS`}, for scalars that
             the class does not keep, or with another meaning.
+        formulas: {backend: words} where the class computes something else than the rule, from the same state.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Native:
         placeholders=(),
         unlisted=(),
         recomputed=None,
+        formulas=None,
     ):
         self.rule = rule
         self.slots = dict(slots or {})
@@ -52,6 +55,7 @@ class Native:
         self.placeholders = tuple(placeholders)
         self.unlisted = tuple(unlisted)
         self.recomputed = dict(recomputed or {})
+        self.formulas = dict(formulas or {})
 
     def rule_class(self):
         """The `UpdateRule`."""
@@ -73,6 +77,12 @@ class Native:
                 found[name] = config[key]
         found.update(self.implied(config))
         return found
+
+    def formula(self, backend):
+        """What the class computes on a backend (None: nobody knows which), in words; "" for what the rule does."""
+        if self.formulas and backend is None:
+            return "that of a backend that the file does not tell"
+        return self.formulas.get(backend, "")
 
     def rule_for(self, config):
         """A rule instance whose slots are those of an optimizer with this config."""
@@ -104,6 +114,7 @@ class Native:
             placeholders=self.placeholders,
             unlisted=self.unlisted,
             recomputed=self.recomputed,
+            formulas=self.formulas,
         )
         return Native(**dict(arguments, **changes))
 

@@ -13,6 +13,9 @@ _ADAM = Native(
     order=[["momentum", "velocity"], ["velocity_hat"]],
 )
 
+#: Its momentum_old is the variable itself there, and has changed when it is read (Keras 3.15.1).
+_CHANGED_BASE = "Keras's on TensorFlow and torch, which reads base after having changed it"
+
 CLASSES = {
     **update_step.CLASSES,
     "SGD": Native("SGD", {"momentum": "velocity"}, {"momentums": "momentum"}),
@@ -54,5 +57,6 @@ CLASSES = {
         {"_momentums": "momentum", "_velocities": "velocity"},
         implied={"weight_lr_power": 0.0},
         recomputed={"weight_sum": "count_of_steps", "largest_rate": "present_rate"},
+        formulas=dict.fromkeys(("tensorflow", "torch"), _CHANGED_BASE),
     ),
 }

@@ -40,7 +40,7 @@ def name_of(outer, inner):
     """
     if inner in WRAPPERS or split(inner) is not None:
         raise StateError(
-            "%s around %s can't be moved: the optimizer in the middle of two wrappers of TensorFlow Addons counts no "
+            "%s around %s can't be moved: the optimizer inside of two wrappers of TensorFlow Addons counts no "
             "steps, and what it does belongs to no rule." % (outer, inner),
             "one wrapper",
             remedy="Start the optimizer anew, compiled from the rule with both transforms.",
