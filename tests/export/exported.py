@@ -6,16 +6,19 @@ One line per rule and target of the environment: the largest difference of a var
 1e-3, in five float32 steps: eager, with a sparse gradient whose rows repeat, and inside tf.function (or jax.jit).
 """
 
+import os
 import sys
 
 import numpy as np
-from on_target import OnTarget
 
-import compat_opt as co
-from compat_opt import rules
-from compat_opt.adapters import compile_rule
-from compat_opt.export import export_rule
-from compat_opt.testing.harness import harness_for
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # for the script; pytest has tests/ there
+from on_target import OnTarget  # noqa: E402
+
+import compat_opt as co  # noqa: E402
+from compat_opt import rules  # noqa: E402
+from compat_opt.adapters import compile_rule  # noqa: E402
+from compat_opt.export import export_rule  # noqa: E402
+from compat_opt.testing.harness import harness_for  # noqa: E402
 
 SHAPES = [(), (5,), (4, 3), (2, 3, 2), (3, 5)]
 STEPS = 5
