@@ -53,6 +53,8 @@ def run(arguments):
             "--target %s" % arguments.target,
             "Migrate to a rule, then `compat-opt export FILE:RULE --target %s`." % arguments.target,
         )
+    if arguments.write and arguments.file == "-":
+        raise CommandError("The standard input can't be written.", "a file", "--write -", "Leave --write out: the source is printed.")
     text = _read(arguments.file)
     try:
         migration = migrate_text(text, arguments.class_name, None if arguments.file == "-" else arguments.file)
@@ -91,7 +93,7 @@ def _refuse_unknown_class(arguments, text):
     from compat_opt.codemod.migrate import optimizer_classes
     from compat_opt.codemod.module import Module
 
-    names = optimizer_classes(Module(text))
+    names = optimizer_classes(Module(text.lstrip("\ufeff")))
     raise CommandError(
         "%s has no optimizer class %r." % (arguments.file, arguments.class_name),
         "one of %s" % ", ".join(names) if names else "a file with an optimizer class",

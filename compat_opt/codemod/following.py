@@ -1,7 +1,6 @@
 """Calls of the class's own methods, of methods of variables, and of fused kernels."""
 
 import ast
-import operator
 
 from compat_opt.codemod import kernels
 from compat_opt.codemod.beneath import HOOKS, SETTING_UP
@@ -88,6 +87,7 @@ class Following(Branches):
             raise Refused("functions call each other too deeply", function)
         if any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(function)):
             raise Refused("a generator", function)
+        self.refuse_decorated(function, module)
         frame = Frame(dict(env or {}), module, class_name, self.frame, self.frame.depth + 1)
         frame.env.update(given)
         frame.called_at = self.place(node) if node is not None else self.frame.called_at
@@ -100,6 +100,11 @@ class Following(Branches):
                 refused.line = node.lineno  # the line of another file says nothing here
             raise
         return NONE if result is None else result
+
+    def refuse_decorated(self, function, module):
+        """Refuse a function of which a decorator may make another."""
+        for name in module.strange_decorators(function):
+            raise Refused("%s is decorated by %s, which may change what it does" % (function.name, name), function)
 
     def place(self, node):
         """`node`, or the call in the class's own file that has led to it."""
