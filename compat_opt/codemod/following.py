@@ -281,10 +281,14 @@ class Following(Branches):
     def _call_ResourceScatterUpdate(self, node):
         parts = self._by_name(("resource", "indices", "updates"), node)
         how = {"Update": "scatter_update", "Add": "scatter_add", "Sub": "scatter_sub"}
-        name = dotted(node.func).split(".")[-1].replace("_", "").lower()
+        name = self._called(node).replace("_", "")
         found = [kind for end, kind in how.items() if name.endswith(end.lower())]
         self.scattered(found[0], parts["resource"], parts["updates"], node)
         return EFFECT
+
+    def _called(self, node):
+        """The name of the framework's function that is called, however it is called here."""
+        return self.value(node.func).data.split(".")[-1].lower()
 
     def _is_variable(self, node):
         """Whether ``self.x`` is a variable that the constructor gave an argument as its first value."""
@@ -312,7 +316,7 @@ class Following(Branches):
 
     def _call_AssignAddVariableOp(self, node):
         parts = self._by_name(("resource", "value"), node)
-        how = "assign_sub" if "sub" in dotted(node.func).split(".")[-1].lower() else "assign_add"
+        how = "assign_sub" if "sub" in self._called(node) else "assign_add"
         self.assigned(how, parts["resource"], self.read(parts["value"], node), node)
         return EFFECT
 

@@ -89,6 +89,8 @@ def _note_sparse(model, style, executor):
         return
     if style == "optimizer_v2" and (method is None or hooks.refuses_sparse(model)):
         return  # a sparse gradient raised; as its dense equal it is welcome
+    if style == "keras" and len(model.method("update_step")[0].args.args) == 4 and not sparse.is_affine(model, executor):
+        model.note(model.method("update_step")[0], "Keras 3 takes repeated rows of a sparse gradient one by one; here they are summed first")
     try:
         other = hooks.follow_sparse(model, style)
     except (Refused, Restart) as stopped:

@@ -73,6 +73,21 @@ def compare(model, dense, sparse):
     return kind, reason
 
 
+def is_affine(model, executor):
+    """Whether the update is of first degree in the gradient: then summing repeated rows later is summing them first."""
+    program = _program(model, executor)
+    for seed in range(4):
+        point = _point(model, next(iter(_settings(model)))[1], seed, True)
+        try:
+            ends = [program(**dict(point, grad=factor * point["grad"])) for factor in (1.0, 2.0, 3.0)]
+        except Exception:  # what needs more than one element
+            return False
+        middle = {name: (value + ends[2][name]) / 2 for name, value in ends[0].items()}
+        if not _close(middle, ends[1]):
+            return False
+    return True
+
+
 def unbound_name(model, executor):
     """The name that the followed update reads before it has a value, as an error's text; "" if there is none.
 

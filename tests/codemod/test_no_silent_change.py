@@ -282,3 +282,13 @@ def test_a_slot_under_a_second_name():
 def test_what_a_subclass_of_sgd_does_to_rows():
     text = "import tensorflow as tf\n\nclass Mine(tf.keras.optimizers.SGD):\n    pass\n"
     assert 'sparse="lazy"' in migrate_class(Module(text), "Mine").reason
+
+
+def test_repeated_rows_of_a_keras_3_class():
+    text = (
+        "import keras\nfrom keras import ops\n\n\nclass Mine(keras.optimizers.Optimizer):\n"
+        "    def update_step(self, gradient, variable, learning_rate):\n"
+        "        self.assign_sub(variable, ops.multiply(learning_rate, %s))\n"
+    )
+    assert "one by one" in migrate_class(Module(text % "ops.square(gradient)"), "Mine").reason
+    assert "one by one" not in migrate_class(Module(text % "gradient"), "Mine").reason
