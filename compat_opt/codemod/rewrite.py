@@ -9,7 +9,7 @@ from compat_opt.codemod.fixers import fix
 from compat_opt.codemod.migrate import NOTES, REFUSED, migrate_class, optimizer_classes
 from compat_opt.codemod.model import ENGINE_ARGUMENTS
 from compat_opt.codemod.module import Module
-from compat_opt.codemod.syntax import dotted
+from compat_opt.codemod.syntax import dotted, inside_f_strings
 from compat_opt.codemod.tokens import Edit, Source, edited
 
 #: text: the new source; classes: [ClassResult]; fixes: [Fix].
@@ -72,6 +72,7 @@ def _without_bases_of_others(module, results):
 def _with_rules(module, converted):
     source = Source(module.text)
     inside = {inner for result in converted for inner in ast.walk(module.classes[result.name].node)}
+    inside |= inside_f_strings(module.tree)
     whole = {result.name for result in converted if result.beneath is None}
     uses = [n for n in ast.walk(module.tree) if isinstance(n, ast.Name) and n not in inside and n.id in whole]
     # A rule is no optimizer: where the file speaks of one, it means the class compiled from the rule.
@@ -105,7 +106,8 @@ def _with_calls_noted(module, result):
     """A rule, with notes on the calls of its old class that a person has to look at."""
     if not result.text:
         return result
-    calls = _calls_of(module, set(ast.walk(module.classes[result.name].node)), {result.name})
+    inside = set(ast.walk(module.classes[result.name].node)) | inside_f_strings(module.tree)
+    calls = _calls_of(module, inside, {result.name})
     found = [(call.lineno, _call_note(module, call, result)) for call, _ in calls]
     notes = sorted(result.notes + [note for note in found if note[1]])
     if not notes:

@@ -85,6 +85,12 @@ def names_in(node):
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
+def inside_f_strings(tree):
+    """The nodes inside of f-strings: before Python 3.12 they have no place among the tokens, or a wrong one."""
+    strings = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    return {inner for node in strings for inner in ast.walk(node)} - set(strings)
+
+
 def dotted(node):
     """``a.b.c`` for a chain of attributes on a name; None for anything else."""
     parts = []

@@ -158,6 +158,7 @@ half = functools.partial(Plain, 0.5)
 
 
 def make(which, *more):
+    print(f"{Plain.__name__} {Plain(unused=3)}")
     if which:
         a = 1; return Plain(0.1, 1, 0.5)
     assert isinstance(which, Plain)
@@ -177,8 +178,8 @@ def test_arguments_of_calls_are_renamed_or_noted():
     assert "return PlainOptimizer(lr=0.1, decay_in_update=1e-4) or" in migration.text
     assert "        # NOTE: the rule's arguments have another order\n        a = 1; return PlainOptimizer(0.1, 1, 0.5)\n" in migration.text
     notes = dict((text, line) for line, text in migration.classes[0].notes)
-    assert notes["the rule has no unused"] == notes["see whether the arguments are those of the rule"] == 23
-    assert notes["the rule's arguments have another order"] == 21
+    assert notes["the rule has no unused"] == notes["see whether the arguments are those of the rule"] == 24
+    assert notes["the rule's arguments have another order"] == 22
 
 
 @pytest.mark.parametrize(
