@@ -20,7 +20,7 @@ import difflib
 import json
 import sys
 
-from compat_opt.cli._terminal import table
+from compat_opt.cli._terminal import table, write_file
 from compat_opt.errors import CommandError, UnsupportedError, closest
 
 SUMMARY = "turn the optimizer classes of a file into rules; nothing is imported or run"
@@ -66,8 +66,7 @@ def run(arguments):
     changed = migration.text != text
     _show(arguments, text, migration, verified)
     if arguments.write and changed:
-        with open(arguments.file, "w", encoding="utf-8", newline="") as stream:
-            stream.write(migration.text)
+        write_file(arguments.file, migration.text)
     if any(result.get("within") is False for result in verified.values()):
         return 1
     if arguments.check or arguments.diff:
