@@ -20,6 +20,7 @@ MOVED = (
     Moved("keras/utils/generic_utils", "2.0-2.12", ("@.utils.generic_utils",), "keras 2.13"),
     Moved("keras/backend_config", "2.0-2.15", ("@.backend_config",), "tf_keras/src/backend_config.py"),
     Moved("tensorflow.python.training.training_ops", "2.0-2.11", ("tensorflow.python.training.gen_training_ops", "tensorflow.python.ops.gen_training_ops"), "the generated module has the same names"),
+    Moved("tensorflow.python.training.gen_training_ops", "2.0-2.15", ("tensorflow.python.ops.gen_training_ops",), "the generated modules are together in ops"),
     Moved("tensorflow.python.training.tracking.base", "2.0-2.8", ("tensorflow.python.trackable.base",), "2.9 renames the package"),
     Moved("tensorflow.python.training.tracking", "2.0-2.8", ("tensorflow.python.trackable",), "2.9 renames the package"),
     Moved("tensorflow.python.array_ops", "2.0-2.2", ("tensorflow.python.ops.array_ops",), "tensorflow/python/__init__.py imported them all"),

@@ -8,13 +8,14 @@ holds the legacy one; inside of legacy code it gives the legacy one itself.
 import abc
 import os
 import sys
+import types
 
 from compat_opt.bridge import written_for
 from compat_opt.bridge.adapting import adapt
 from compat_opt.bridge.frameworks import keras_of, target_with
 from compat_opt.bridge.legacy_code import legacy_code
 from compat_opt.bridge.loading import PrivateModules
-from compat_opt.bridge.world import World
+from compat_opt.bridge.world import Facade, World
 from compat_opt.env import default_target
 from compat_opt.errors import ArgumentError
 
@@ -64,18 +65,37 @@ class ScriptWorld(World):
 
     def __init__(self, generation, target):
         super().__init__(generation, target_with(generation), keras_of(target.namespace))
-        bridged, host_target = {}, target
+        self._bridged, self._host_target = {}, target
+        self._bridges = generation != target.generation
+        if self._bridges:
+            vars(self.optimizers)["base"] = self._base
 
-        def base(name):
-            own = getattr(self.optimizers._bases, name, None)
-            if not isinstance(own, type) or not hasattr(own, "get_config"):
-                return own if isinstance(own, type) else None
-            if own not in bridged:
-                bridged[own] = _calling_gives_hosts(own, host_target)
-            return bridged[own]
+    def _base(self, name):
+        """What `keras.optimizers` of the script has by a name: classes whose calls give hosts."""
+        own = getattr(self.optimizers._bases, name, None)
+        return self._class(own) if isinstance(own, type) else None
 
-        if generation != target.generation:
-            vars(self.optimizers)["base"] = base
+    def _class(self, own):
+        if not hasattr(own, "get_config"):
+            return own
+        if own not in self._bridged:
+            self._bridged[own] = _calling_gives_hosts(own, self._host_target)
+        return self._bridged[own]
+
+    def below_keras(self, rest, root):
+        """As of any world; optimizer classes in private modules are those of `keras.optimizers`."""
+        found = super().below_keras(rest, root)
+        if not self._bridges or "optimizer" not in rest or found is self.optimizers:
+            return found
+        if isinstance(found, types.ModuleType) and not isinstance(found, Facade):
+            return Facade("%s.%s" % (root, rest), self, found)
+        if isinstance(found, type) and found not in self._bridged.values() and self._is_base(found):
+            return self._class(found)
+        return found
+
+    def _is_base(self, found):
+        base = self.optimizers._bases.Optimizer
+        return issubclass(found, base) or found in base.__mro__
 
 
 def _calling_gives_hosts(base, target):

@@ -130,8 +130,11 @@ class World:
             return self.optimizers
         if rest.startswith("optimizers.") and self.optimizers.base(rest[len("optimizers.") :]) is not None:
             return self.optimizers.base(rest[len("optimizers.") :])
-        if rest == "optimizers.legacy" and "src" not in root and "python" not in root:
-            return optimizers_of(self.target) if self.generation == "optimizer_v2" else None
+        if (rest + ".").startswith("optimizers.legacy.") and "src" not in root and "python" not in root:
+            legacy = optimizers_of(self.target) if self.generation == "optimizer_v2" else None
+            name = rest[len("optimizers.legacy.") :]
+            if not name or hasattr(legacy, name):
+                return getattr(legacy, name) if name else legacy
         for record in MOVED:
             old = record.old.replace("keras/", "").replace("/", ".")
             if rest == old or rest.startswith(old + "."):

@@ -8,6 +8,17 @@ import sys
 import tempfile
 import warnings
 
+from compat_opt.errors import CommandError
+
+
+def write_file(path, text):
+    """Write a text file as it is; CommandError where that can't be."""
+    try:
+        with open(path, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise CommandError("%s can't be written." % path, "a file in a folder that exists", "%s: %s" % (type(error).__name__, error))
+
 
 def table(rows, indent=""):
     """Rows of strings as lines with aligned columns; the first row is the head, underlined."""

@@ -15,7 +15,7 @@ import time
 
 from compat_opt._version import __version__
 from compat_opt.cli._rulefile import load_rules, split
-from compat_opt.cli._terminal import Progress, quieten_frameworks, silent_stderr, table
+from compat_opt.cli._terminal import Progress, quieten_frameworks, silent_stderr, table, write_file
 from compat_opt.env import default_target, describe_environment, find_target, targets
 from compat_opt.errors import CommandError, closest
 
@@ -220,6 +220,4 @@ def _write(arguments, results, exit_code):
         "results": results,
         "exit_code": exit_code,
     }
-    with open(arguments.json, "w", encoding="utf-8") as stream:
-        json.dump(document, stream, indent=1)
-        stream.write("\n")
+    write_file(arguments.json, json.dumps(document, indent=1) + "\n")

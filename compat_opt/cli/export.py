@@ -14,6 +14,7 @@ import sys
 
 from compat_opt import rules
 from compat_opt.cli._rulefile import load_rules
+from compat_opt.cli._terminal import write_file
 from compat_opt.errors import CommandError, ExportError, closest
 from compat_opt.export import export_rule, generations
 
@@ -46,8 +47,7 @@ def run(arguments):
         print("compat-opt export: %s" % refusal, file=sys.stderr)
         return 1
     if arguments.output:
-        with open(arguments.output, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        write_file(arguments.output, text)
     else:
         sys.stdout.write(text)
     return 0

@@ -20,7 +20,7 @@ import difflib
 import json
 import sys
 
-from compat_opt.cli._terminal import table
+from compat_opt.cli._terminal import table, write_file
 from compat_opt.errors import CommandError, UnsupportedError, closest
 
 SUMMARY = "turn the optimizer classes of a file into rules; nothing is imported or run"
@@ -53,6 +53,8 @@ def run(arguments):
             "--target %s" % arguments.target,
             "Migrate to a rule, then `compat-opt export FILE:RULE --target %s`." % arguments.target,
         )
+    if arguments.write and arguments.file == "-":
+        raise CommandError("The standard input can't be written.", "a file", "--write -", "Leave --write out: the source is printed.")
     text = _read(arguments.file)
     try:
         migration = migrate_text(text, arguments.class_name, None if arguments.file == "-" else arguments.file)
@@ -64,8 +66,7 @@ def run(arguments):
     changed = migration.text != text
     _show(arguments, text, migration, verified)
     if arguments.write and changed:
-        with open(arguments.file, "w", encoding="utf-8", newline="") as stream:
-            stream.write(migration.text)
+        write_file(arguments.file, migration.text)
     if any(result.get("within") is False for result in verified.values()):
         return 1
     if arguments.check or arguments.diff:
@@ -91,7 +92,7 @@ def _refuse_unknown_class(arguments, text):
     from compat_opt.codemod.migrate import optimizer_classes
     from compat_opt.codemod.module import Module
 
-    names = optimizer_classes(Module(text))
+    names = optimizer_classes(Module(text.lstrip("\ufeff")))
     raise CommandError(
         "%s has no optimizer class %r." % (arguments.file, arguments.class_name),
         "one of %s" % ", ".join(names) if names else "a file with an optimizer class",

@@ -112,7 +112,19 @@ class SGD(Optimizer):
             var.assign_sub(grad * coefficients["lr_t"])
 
     def _resource_apply_sparse(self, grad, var, indices, apply_state=None):
-        raise NotImplementedError("its rows are lazy with momentum")
+        place = (var.device, var.dtype)
+        coefficients = (apply_state or {}).get(place) or self._fallback_apply_state(*place)
+        step = grad * coefficients["lr_t"]
+        if self._momentum:
+            m = self.get_slot(var, "momentum")
+            rows = tf.gather(m, indices) * coefficients["momentum"] - step
+            self._resource_scatter_update(m, indices, rows)
+            if self.nesterov:
+                self._resource_scatter_add(var, indices, rows * coefficients["momentum"] - step)
+            else:
+                self._resource_scatter_add(var, indices, rows)
+        else:
+            self._resource_scatter_sub(var, indices, step)
 '''
 
 _SOURCES = {"Adam": _ADAM, "SGD": _SGD}

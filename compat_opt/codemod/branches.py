@@ -7,7 +7,7 @@ from compat_opt.codemod.handles import Handles
 from compat_opt.codemod.program import Branch, Line
 from compat_opt.codemod.syntax import expression, names_in, write
 from compat_opt.codemod.values import (
-    COMPUTED, NONE, NOTHING, ROWS, SCALAR, STATIC, TENSOR, UNKNOWN, Refused, Value, hypers_in, named, widest,
+    COMPUTED, HANDLE, NONE, NOTHING, ROWS, SCALAR, STATIC, TENSOR, UNKNOWN, Refused, Value, hypers_in, named, truth, widest,
 )  # fmt: skip
 
 
@@ -71,7 +71,7 @@ class Branches(Handles):
             if slot is not None:
                 return Value(STATIC, ast.UnaryOp(ast.Not(), slot) if negated else slot)
             self.model.consider_static(hypers_in(test.node))
-        return test
+        return test if test.kind == STATIC else truth(test)
 
     def _followed(self, test, body, orelse, node):
         """Follow both sides, and join what they leave behind; returns their results."""
@@ -183,6 +183,9 @@ class Branches(Handles):
             self.now[key] = self._one_name(name, (first or fallback, second or fallback), (out_one, out_two))
         for name in list(dict.fromkeys(list(env_one) + list(env_two))):
             first, second = env_one.get(name), env_two.get(name)
+            if first is not None and second is not None and HANDLE == first.kind == second.kind and not first.same(second):
+                self.two_names |= {first.data, second.data}
+                first, second = self._held(first, now_one), self._held(second, now_two)
             if first is None or second is None or first is second or first.same(second):
                 self.frame.env[name] = first or second
             elif first.kind in COMPUTED and second.kind in COMPUTED:
@@ -197,6 +200,12 @@ class Branches(Handles):
                 self.frame.env[name] = Value(UNKNOWN, data="%s depends on a condition" % name)
         if out_one or out_two:
             self.out.append(branch)
+
+    def _held(self, handle, now):
+        """What a handle holds at the end of one side."""
+        if handle.data in now:
+            return now[handle.data]
+        return named(TENSOR, "var" if handle.data == "var" else "slots." + self.model.slot(handle.data, None).name)
 
     def _conditional_slot(self, key, test, values, outs, before):
         """A slot that does not always exist is given back in the branch that has changed it."""

@@ -6,8 +6,8 @@ from compat_opt.codemod import functions
 from compat_opt.codemod.evaluate import BUILTINS, ELSEWHERE, Evaluator
 from compat_opt.codemod.syntax import dotted, expression, is_literal, literal, write
 from compat_opt.codemod.values import (
-    COMPUTED, EFFECT, FUNCTION, HANDLE, LIST, MODULE, NONE, NOTHING, PLACE, ROWS, ROW_NUMBERS, SCALAR, SHAPE,
-    STATIC, SUPER, TENSOR, UNKNOWN, WRAPPED, Refused, Value, static, widest,
+    COMPUTED, DECAY, EFFECT, FUNCTION, HANDLE, LIST, MODULE, NONE, NOTHING, PLACE, ROWS, ROW_NUMBERS, SCALAR, SHAPE,
+    STATIC, SUPER, TENSOR, UNKNOWN, WRAPPED, Refused, Value, static, truth, widest,
 )  # fmt: skip
 
 
@@ -33,6 +33,8 @@ class Calls(Evaluator):
             return self.sum_of(node)
         if name in ("list", "tuple", "zip", "set", "sorted") and name not in self.frame.env:
             values = [self.value(a) for a in node.args]
+            if len(values) == 1 and name in ("list", "tuple") and values[0].kind == STATIC and not is_literal(values[0].node):
+                return Value(STATIC, expression("tuple(A)", A=values[0].node))
             return values[0] if len(values) == 1 and name != "zip" else Value(LIST, data=[])
         if name == "callable":
             self.value(node.args[0])
@@ -98,7 +100,7 @@ class Calls(Evaluator):
                 return Value(first.kind, expression("ops.where(A, 1.0, 0.0)", A=first.node))
             if first.kind == ROWS and first.data == "slices":
                 return Value(TENSOR, expression("ops.where(touched, A, 0.0)", A=first.node))
-            return self.current(first.data, node) if first.kind == HANDLE else first
+            return self.read(first, node) if first.kind in (HANDLE, TENSOR) else first
         if last in functions.NUMBERS and not node.args:
             return Value(STATIC, functions.NUMBERS[last])
         if last in ("cond", "switch", "where"):
@@ -107,6 +109,8 @@ class Calls(Evaluator):
         keywords = {k.arg: self.computed(k.value) for k in node.keywords if k.arg not in functions.NEUTRAL}
         values = arguments + list(keywords.values())
         kind = widest(*values)
+        if DECAY in values and kind == TENSOR:
+            raise Refused("decay, which Keras's base class has for the learning rate, is used for something else", node)
         if functions.reduces(last):
             if kind == ROWS:
                 raise Refused("a sum over the rows of a sparse gradient", node)
@@ -123,9 +127,25 @@ class Calls(Evaluator):
         text = " ".join(write(dtype) for dtype in dtypes)
         if "int" in text or "bool" in text:
             value = self.value(node.args[0] if node.args else node.keywords[0].value)
-            whole = value.kind in COMPUTED and value.text() in ("hyper.step", "hyper.step - 1")
-            if not whole and not (value.kind == STATIC and is_literal(value.node) and type(literal(value.node)) is int):
+            if "bool" in text or not self.is_whole(value):
                 raise Refused("a cast to whole numbers or bools", node)
+
+    def is_whole(self, value):
+        """Whether a value is a whole number for certain: of steps, or one that is whole by default."""
+        if value.kind not in COMPUTED:
+            return False
+        if value.kind == STATIC and is_literal(value.node):
+            return type(literal(value.node)) is int
+        default = self.default_of(value)
+        return value.text() in ("hyper.step", "hyper.step - 1") or default is not None and type(default[0]) is int
+
+    def _made_whole(self, name, value):
+        """int(x), which rounds towards zero, or bool(x)."""
+        if value.kind == STATIC:
+            return Value(STATIC, ast.Call(ast.Name(name, ast.Load()), [value.node], []))
+        if name == "bool":
+            return truth(value)
+        return Value(value.kind, expression("ops.sign(A) * ops.floor(ops.abs(A))", A=value.node))
 
     def has_attribute(self, node):
         """hasattr(self, name): known where the constructor sets it, or where Keras' build asks whether it has run."""
@@ -145,10 +165,9 @@ class Calls(Evaluator):
         branches = []
         for part in parts[1:]:
             value = self.value(part)
-            if value.kind == FUNCTION and isinstance(value.data[0], ast.Lambda):
-                if any(isinstance(n, ast.Call) and "assign" in (dotted(n.func) or "") for n in ast.walk(value.data[0])):
-                    raise Refused("an assignment inside a conditional operation", node)
-                value = self.value(value.data[0].body)
+            if value.kind == FUNCTION:
+                called = ast.copy_location(ast.Call(part, [], []), part)
+                value = self.changing_nothing(lambda: self.value(called), part)
             branches.append(self.read(value, part))
         kind = widest(test, *branches)
         built = expression("ops.where(A, B, C)", A=test.node, B=branches[0].node, C=branches[1].node)
@@ -162,7 +181,8 @@ class Calls(Evaluator):
         if name in ("float", "int", "bool") and len(nodes) == 1:
             if is_literal(nodes[0]):
                 return static({"float": float, "int": int, "bool": bool}[name](literal(nodes[0])))
-            return arguments[0]
+            unchanged = name == "float" or name == "int" and self.is_whole(arguments[0])
+            return arguments[0] if unchanged else self._made_whole(name, arguments[0])
         if kind == STATIC:
             return Value(STATIC, ast.Call(ast.Name(name, ast.Load()), nodes, []))
         if name == "pow":

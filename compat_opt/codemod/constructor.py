@@ -10,7 +10,7 @@ from compat_opt.codemod.model import ENGINE_ARGUMENTS, folded
 from compat_opt.codemod.own import SHARED
 from compat_opt.codemod.syntax import NotLiteral, dotted, expression, is_literal, literal, names_in, write
 from compat_opt.codemod.values import (
-    COMPUTED, DICT, FUNCTION, LIST, NONE, SCALAR, SELF, STATIC, UNKNOWN, Refused, Value, unknown,
+    COMPUTED, DECAY, DICT, FUNCTION, LIST, NONE, SCALAR, SELF, STATIC, UNKNOWN, Refused, Value, unknown,
 )  # fmt: skip
 
 _CHECKS = {
@@ -30,6 +30,10 @@ _CHECKS = {
     "not 0.0 <= {0} <= 1.0": "closed_unit_interval",
     "not 0 <= {0} <= 1": "closed_unit_interval",
 }
+
+
+#: What Keras itself takes for arguments that every compiled optimizer has; those not listed are off.
+_KERAS_DEFAULTS = {"ema_momentum": 0.99, "jit_compile": True}
 
 
 class Declaring(Executor):
@@ -94,6 +98,7 @@ class Constructor(Declaring):
         if method is None:
             return
         function, class_name, module = method
+        self.refuse_decorated(function, module)
         parameters = function.args.args[1:] + function.args.kwonlyargs
         defaults = function.args.defaults
         plain = function.args.args[1:]
@@ -112,18 +117,46 @@ class Constructor(Declaring):
         name = parameter.arg
         if self.model.beneath is not None and name == self.model.beneath.argument:
             return wrapped()
-        if name in ENGINE_ARGUMENTS and name not in ("decay", "lr"):
-            return NONE
+        if name in ENGINE_ARGUMENTS and name != "lr":
+            self._note_own_default(name, default, parameter)
+            return DECAY if name == "decay" else NONE
         try:
             if default is None:
                 value = self.model.declare(name, 0.001 if name in ("learning_rate", "lr") else None, parameter, required=True)
             else:
-                value = self.model.declare(name, folded(default), parameter)
+                value = self.model.declare(name, self.default_value(default, module), parameter)
             if name == "lr":
                 self.model.hypers["learning_rate"].argument = name
             return value
         except NotLiteral:
             return Value(UNKNOWN, data="the default %s of %s is not understood" % (write(default), name))
+
+    def default_value(self, node, module):
+        """The Python value of an argument's default; names at the top of its file count. NotLiteral for any other."""
+        try:
+            return folded(node)
+        except NotLiteral as unfolded:
+            try:
+                found = self.in_module(module, node)
+            except Refused:
+                raise unfolded
+            if found.kind != STATIC:
+                raise unfolded
+            return folded(found.node)
+
+    def _note_own_default(self, name, default, node):
+        """Say that the class turns on what every compiled optimizer has, and has off."""
+        if default is None or name not in ENGINE_ARGUMENTS or name in ("lr", "name", "use_locking"):
+            return
+        if not is_literal(default) or literal(default) not in (None, False, 0, _KERAS_DEFAULTS.get(name)):
+            words = "the class had %s=%s; the rule can't say so: give it where the optimizer is made"
+            self.model.note(node, words % (name, write(default)))
+
+    def bind_attribute(self, target, value, node):
+        """``self.x = value``; arguments of the base class may be set so, too."""
+        if target.attr in ENGINE_ARGUMENTS and value.kind == STATIC and is_literal(value.node):
+            self._note_own_default(target.attr, value.node, node)
+        super().bind_attribute(target, value, node)
 
     def default_of(self, value):
         """(default,) of the hyperparameter that a value reads, or None."""
@@ -239,7 +272,9 @@ class Constructor(Declaring):
         """self._set_hyper(name, value)."""
         name = literal(node.args[0])
         try:
-            self.model.hyper_values[name] = self.value(node.args[1])
+            value = self.model.hyper_values[name] = self.value(node.args[1])
+            if value.kind == STATIC and is_literal(value.node):
+                self._note_own_default(name, value.node, node)
         except Refused as refused:
             self.model.hyper_values[name] = Value(UNKNOWN, data=refused.reason)
         return NONE
@@ -250,7 +285,7 @@ class Constructor(Declaring):
 
     def _call_variable(self, node):
         found = self.value(node.args[0] if node.args else node.keywords[0].value)
-        if found.kind == STATIC and is_literal(found.node):
+        if found.kind == STATIC and is_literal(found.node) and found is not DECAY:
             return Value(UNKNOWN, found.node, SHARED)
         return found
 
@@ -280,6 +315,8 @@ class Constructor(Declaring):
             reason = "its constructor sets %s of the one beneath it" % sets_beneath(node)
             self.model.reaches = self.model.reaches or Refused(reason, node)
         for keyword in node.keywords:
+            if is_literal(keyword.value):
+                self._note_own_default(keyword.arg, keyword.value, node)
             if keyword.arg in ("learning_rate", "lr"):
                 self.model.hyper_values["learning_rate"] = self.value(keyword.value)
             elif keyword.arg == "weight_decay":

@@ -1,7 +1,6 @@
 """What a constructor does with its own defaults, for what it does with other arguments in a way that is not understood."""
 
 from compat_opt.codemod.constructor import Constructor
-from compat_opt.codemod.model import folded
 from compat_opt.codemod.own import SHARED
 from compat_opt.codemod.syntax import NotLiteral, is_literal
 from compat_opt.codemod.values import DICT, LIST, NONE, STATIC, UNKNOWN, Value, settings_in, static
@@ -12,7 +11,7 @@ class AtDefaults(Constructor):
 
     def _parameter(self, parameter, default, module):
         try:
-            value = folded(default) if default is not None else None
+            value = self.default_value(default, module) if default is not None else None
         except NotLiteral:
             return Value(UNKNOWN, data="the default of %s is not understood" % parameter.arg)
         if default is None:

@@ -1,13 +1,12 @@
 """Names, attributes and operators of the old class, evaluated to expressions of the rule."""
 
 import ast
-import operator
 
 from compat_opt.codemod import functions
-from compat_opt.codemod.syntax import constant, dotted, expression, is_literal, literal, write
+from compat_opt.codemod.syntax import constant, dotted, expression, holds, is_literal, literal, write
 from compat_opt.codemod.values import (
-    COMPUTED, DICT, EFFECT, FUNCTION, HANDLE, INDEX, LIST, MODULE, NONE, NOTHING, PLACE, ROWS, ROW_NUMBERS,
-    SCALAR, SELF, SHAPE, STATIC, TENSOR, UNKNOWN, WRAPPED, Refused, Value, named, static, widest,
+    COMPUTED, DECAY, DICT, EFFECT, FUNCTION, HANDLE, INDEX, LIST, MODULE, NONE, NOTHING, PLACE, ROWS, ROW_NUMBERS,
+    SCALAR, SELF, SHAPE, STATIC, TENSOR, UNKNOWN, WRAPPED, Refused, Value, hypers_in, named, static, truth, widest,
 )  # fmt: skip
 
 #: Attributes of a tensor or variable that say where it is, not what it is.
@@ -46,7 +45,9 @@ class Evaluator:
     def read(self, value, node):
         """`value`, or what the handle holds now."""
         if value.kind == HANDLE:
-            return self.current(value.data, node)
+            return self.kept(self.current(value.data, node))
+        if value.kind == TENSOR and value.data in self.now and not self.deferred:
+            return self.kept(self.current(value.data, node))  # assign() returns its variable: it is read here
         if value.kind == SHAPE:
             return Value(STATIC, expression("var.shape"))
         if value.kind == UNKNOWN:
@@ -56,6 +57,10 @@ class Evaluator:
             raise Refused("%s can't be computed with" % what, node)
         return value
 
+    def kept(self, value):
+        """What was read of a variable: it stays, whatever is assigned to the variable later."""
+        return Value(TENSOR, value.node) if value.kind == TENSOR and value.data in self.now else value
+
     # -- names and attributes ------------------------------------------------------------------
 
     def _on_Name(self, node):
@@ -64,6 +69,8 @@ class Evaluator:
         if node.id in ("True", "False"):
             return static(node.id == "True")
         if node.id in self.module.functions:
+            if node.id in self.module.twice:
+                raise Refused("%s is defined more than once in this file" % node.id, node)
             return Value(FUNCTION, data=(self.module.functions[node.id], None))
         full = self.module.full_name(node)
         if node.id in self.module.assigned and full == node.id:
@@ -77,6 +84,8 @@ class Evaluator:
             return Value(MODULE, data=full)
         if node.id in ("tf", "K", "keras", "np", "math") or node.id in BUILTINS:
             return Value(MODULE, data=node.id)
+        if len(self.module.assigned.get(node.id, ())) > 1:
+            raise Refused("%s is given more than one value in this file" % node.id, node)
         raise Refused("%s is not defined in this file in a way that is understood" % node.id, node)
 
     def _found_elsewhere(self, found, module):
@@ -176,6 +185,8 @@ class Evaluator:
     def binary(self, sign, left, right, node):
         """``left <sign> right``."""
         kind = widest(left, right)
+        if DECAY in (left, right):
+            return self._with_decay(sign, right if left is DECAY else left, node)
         if isinstance(sign, ast.Add) and left.text() == _STEP and right.text() in ("1", "1.0"):
             return named(SCALAR, "hyper.step")
         if isinstance(sign, ast.Add) and right.text() == _STEP and left.text() in ("1", "1.0"):
@@ -191,6 +202,12 @@ class Evaluator:
             raise Refused("the operator %s is not understood" % type(sign).__name__, node)
         return Value(kind, ast.BinOp(left.node, sign, right.node))
 
+    def _with_decay(self, sign, other, node):
+        """``decay * step`` is 0; anything else is no decay of the learning rate."""
+        if not isinstance(sign, ast.Mult) or other.kind not in (STATIC, SCALAR) or not hypers_in(other.node) <= {"step"}:
+            raise Refused("decay, which Keras's base class has for the learning rate, is used for something else", node)
+        return static(0.0)
+
     def _on_UnaryOp(self, node):
         if is_literal(node):
             return Value(STATIC, node)
@@ -199,7 +216,7 @@ class Evaluator:
             return static(not self.truth_of(operand))
         operand = self.read(operand, node)
         if isinstance(node.op, ast.Not) and operand.kind != STATIC:
-            return Value(operand.kind, expression("ops.logical_not(A)", A=operand.node))
+            return Value(operand.kind, expression("ops.logical_not(A)", A=truth(operand).node), "bool")
         return Value(operand.kind, ast.UnaryOp(node.op, operand.node))
 
     def _on_BoolOp(self, node):
@@ -210,7 +227,7 @@ class Evaluator:
             return first if truth == is_or else self.value(node.values[-1])
         values = []
         for part in node.values:
-            value = self.value(part)
+            value = self.changing_nothing(lambda: self.value(part), part)
             known = self.truth_of(value)
             if known is None:
                 values.append(self.read(value, part))
@@ -227,10 +244,10 @@ class Evaluator:
             return Value(STATIC, ast.BoolOp(node.op, [v.node for v in values]))
         if any(v.kind == STATIC for v in values):
             raise Refused("Python's and/or joins a flag and a step's value", node)
-        joined = values[0].node
+        joined = truth(values[0]).node
         for value in values[1:]:
-            joined = expression("ops.%s(A, B)" % ("logical_or" if is_or else "logical_and"), A=joined, B=value.node)
-        return Value(kind, joined)
+            joined = expression("ops.%s(A, B)" % ("logical_or" if is_or else "logical_and"), A=joined, B=truth(value).node)
+        return Value(kind, joined, "bool")
 
     def truth_of(self, value):
         """True or False where it is known without running, else None."""
@@ -263,7 +280,7 @@ class Evaluator:
         values = [self.read(side, node) for side in sides]
         kind = widest(*values)
         if all(is_literal(v.node) for v in values) and not any(isinstance(o, (ast.Is, ast.IsNot)) for o in node.ops):
-            return static(_holds([literal(v.node) for v in values], node.ops))
+            return static(holds([literal(v.node) for v in values], node.ops))
         if kind != STATIC and len(values) > 2:
             raise Refused("a chained comparison of values of the step", node)
         return Value(kind, ast.Compare(values[0].node, node.ops, [v.node for v in values[1:]]), "bool")
@@ -285,7 +302,7 @@ class Evaluator:
         if truth is not None:
             return self.value(node.body if truth else node.orelse)
         test = self.steering(self.read(test, node), node)
-        first, second = self.value(node.body), self.value(node.orelse)
+        first, second = [self.changing_nothing(lambda: self.value(part), part) for part in (node.body, node.orelse)]
         if first.same(second):
             return first
         first, second = self.read(first, node), self.read(second, node)
@@ -293,6 +310,14 @@ class Evaluator:
             return Value(widest(first, second), ast.IfExp(test.node, first.node, second.node))
         kind = widest(test, first, second)
         return Value(kind, expression("ops.where(A, B, C)", A=test.node, B=first.node, C=second.node))
+
+    def changing_nothing(self, action, node):
+        """What `action` gives, on one side of a condition: an assignment there would not always happen."""
+        before = dict(self.now)
+        found = action()
+        if self.now != before:
+            raise Refused("an assignment inside a conditional operation", node)
+        return found
 
     def _on_Lambda(self, node):
         return Value(FUNCTION, data=(node, self.frame))
@@ -364,15 +389,4 @@ class Evaluator:
         return Value(LIST, data=[element])
 
 
-_HOLDS = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
-    ast.Gt: operator.gt, ast.GtE: operator.ge,
-}  # fmt: skip
-
-
-def _holds(values, signs):
-    """Whether a comparison of Python values is true."""
-    return all(_HOLDS[type(sign)](a, b) for sign, a, b in zip(signs, values, values[1:]))
-
-
-BUILTINS = ("float", "int", "bool", "len", "pow", "abs", "max", "min", "str", "print")
+BUILTINS = ("float", "int", "bool", "len", "pow", "abs", "max", "min", "range", "str", "print")

@@ -27,7 +27,7 @@ class Executor(Own):
         self.out, self.now, self.taken = [], {}, set(TAKEN)
         self.pending, self.comments = [], comments and not sparse
         self.hint, self.always_fresh, self.conditions = None, False, []
-        self.deferred, self.updated = False, set()
+        self.deferred, self.updated, self.two_names = False, set(), set()
         self.state = Value(DICT, data={"by place": Value(DICT, data={})})
 
     @property
@@ -81,7 +81,10 @@ class Executor(Own):
     def _do_Pass(self, node):
         pass
 
-    _do_Global = _do_Import = _do_ImportFrom = _do_Assert = _do_Delete = _do_Pass
+    _do_Import = _do_ImportFrom = _do_Assert = _do_Delete = _do_Pass
+
+    def _do_Global(self, node):
+        raise Refused("a global name is changed", node)
 
     def _do_FunctionDef(self, node):
         self.frame.env[node.name] = Value(FUNCTION, data=(node, self.frame))
@@ -103,13 +106,15 @@ class Executor(Own):
         self.out.append(Line(None, None, STATIC, text=ast_segment(self.module, node)))
 
     def _do_Assign(self, node):
+        first = node.targets[0]
+        if isinstance(first, ast.Name):
+            self.target = first.id
+            self.hint = (node.value, first.id)
+        value = self._value_or_unknown(node)  # once: it may be an assignment to a variable itself
+        self.hint = None
         for target in node.targets:
-            if isinstance(target, ast.Name):
-                self.target = target.id
-                self.hint = (node.value, target.id)
-            value = self._value_or_unknown(node)
             self.bind(target, value, node)
-            self.target = self.hint = None
+            self.target = None
 
     def _value_or_unknown(self, node):
         """The value of an assignment to a name; what calls nothing and is not understood may go unread."""

@@ -1,7 +1,6 @@
 """Calls of the class's own methods, of methods of variables, and of fused kernels."""
 
 import ast
-import operator
 
 from compat_opt.codemod import kernels
 from compat_opt.codemod.beneath import HOOKS, SETTING_UP
@@ -88,6 +87,7 @@ class Following(Branches):
             raise Refused("functions call each other too deeply", function)
         if any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(function)):
             raise Refused("a generator", function)
+        self.refuse_decorated(function, module)
         frame = Frame(dict(env or {}), module, class_name, self.frame, self.frame.depth + 1)
         frame.env.update(given)
         frame.called_at = self.place(node) if node is not None else self.frame.called_at
@@ -100,6 +100,11 @@ class Following(Branches):
                 refused.line = node.lineno  # the line of another file says nothing here
             raise
         return NONE if result is None else result
+
+    def refuse_decorated(self, function, module):
+        """Refuse a function of which a decorator may make another."""
+        for name in module.strange_decorators(function):
+            raise Refused("%s is decorated by %s, which may change what it does" % (function.name, name), function)
 
     def place(self, node):
         """`node`, or the call in the class's own file that has led to it."""
@@ -276,10 +281,14 @@ class Following(Branches):
     def _call_ResourceScatterUpdate(self, node):
         parts = self._by_name(("resource", "indices", "updates"), node)
         how = {"Update": "scatter_update", "Add": "scatter_add", "Sub": "scatter_sub"}
-        name = dotted(node.func).split(".")[-1].replace("_", "").lower()
+        name = self._called(node).replace("_", "")
         found = [kind for end, kind in how.items() if name.endswith(end.lower())]
         self.scattered(found[0], parts["resource"], parts["updates"], node)
         return EFFECT
+
+    def _called(self, node):
+        """The name of the framework's function that is called, however it is called here."""
+        return self.value(node.func).data.split(".")[-1].lower()
 
     def _is_variable(self, node):
         """Whether ``self.x`` is a variable that the constructor gave an argument as its first value."""
@@ -307,7 +316,7 @@ class Following(Branches):
 
     def _call_AssignAddVariableOp(self, node):
         parts = self._by_name(("resource", "value"), node)
-        how = "assign_sub" if "sub" in dotted(node.func).split(".")[-1].lower() else "assign_add"
+        how = "assign_sub" if "sub" in self._called(node) else "assign_add"
         self.assigned(how, parts["resource"], self.read(parts["value"], node), node)
         return EFFECT
 

@@ -48,6 +48,8 @@ class Handles(Calls):
         if value.kind == ROWS:
             raise Refused("rows of a sparse gradient are assigned to a whole variable", node)
         key = handle.data
+        if key in self.two_names:
+            raise Refused("a variable is assigned after an if that has given it a second name", node)
         self.last_assigned = value.node
         if not isinstance(value.node, ast.Name) or value.text() in ("grad", "var"):
             wanted = "new_var" if key == "var" else self.model.slot(key, node).name

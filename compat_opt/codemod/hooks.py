@@ -2,6 +2,7 @@
 
 import ast
 
+from compat_opt.codemod.around import follow_around
 from compat_opt.codemod.beneath import refuse_what_reaches_beneath
 from compat_opt.codemod.constructor import Constructor
 from compat_opt.codemod.defaults import settle
@@ -10,7 +11,7 @@ from compat_opt.codemod.handles import Frame
 from compat_opt.codemod.slots import SlotMaker, bind_loop
 from compat_opt.codemod.syntax import dotted, expression, is_literal, literal, write
 from compat_opt.codemod.values import (
-    DICT, HANDLE, LIST, NONE, NOTHING, PLACE, ROW_NUMBERS, ROWS, SCALAR, SELF, SHAPE, STATIC, TENSOR,
+    DICT, HANDLE, LIST, NONE, NOTHING, PLACE, ROW_NUMBERS, ROWS, SELF, SHAPE, TENSOR,
     Refused, Value, named,
 )  # fmt: skip
 
@@ -83,85 +84,6 @@ def follow_sparse(model, style):
     return None
 
 
-#: Methods that, overridden, change what happens around the update.
-_AROUND = (
-    "minimize", "compute_gradients", "_compute_gradients", "get_unscaled_gradients", "_aggregate_gradients",
-    "_transform_gradients", "_transform_unaggregated_gradients", "_prepare", "_distributed_apply", "apply",
-    "_resource_apply_sparse_duplicate_indices", "update_variable", "_backend_update_step", "stateless_apply",
-    "_clip_gradients", "_overwrite_model_variables_with_average_value", "_decayed_lr", "_apply_weight_decay",
-)  # fmt: skip
-
-
-def follow_around(model, executor):
-    """What the class does to all gradients before the update: clipping by their global norm becomes `measure`.
-
-    Raises:
-        Refused: it does something else.
-    """
-    _refuse_other_optimizers(model)
-    for name in _AROUND + ("apply_gradients",):
-        method = model.method(name)
-        if method is not None and method[2] is model.module:
-            for statement in method[0].body:
-                _passes_on(model, executor, name, statement, method[0])
-
-
-def _refuse_other_optimizers(model):
-    """Refuse a class that divides the gradients among optimizers."""
-    for call in ast.walk(model.node):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "apply_gradients":
-            owner = call.func.value
-            if dotted(owner) != "self" and not (isinstance(owner, ast.Call) and dotted(owner.func) == "super"):
-                reason = "it hands gradients to other optimizers; a Group with rule= gives variables another rule"
-                raise Refused(reason, call)
-
-
-def _passes_on(model, executor, name, statement, function):
-    """Check that a statement around the update only hands gradients on; note what else it does."""
-    target = dotted(statement.targets[0]) or "" if isinstance(statement, ast.Assign) else ""
-    inside = ["self." + name for name in model.beneath.attributes] if model.beneath is not None else []
-    if target in [name + end for name in inside for end in (".iterations", "._iterations")]:
-        if dotted(statement.value) == "self.iterations":
-            model.shares_steps = True
-            return
-    if any(target.startswith(start + ".") for start in inside):
-        raise Refused("%s changes the optimizer inside" % name, statement)
-    if target.startswith("self."):
-        model.note(statement, "%s also sets %s, which the rule does not" % (name, target))
-        return
-    for call in [n for n in ast.walk(statement) if isinstance(n, ast.Call)]:
-        called = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
-        whole = dotted(call.func) or ""
-        if called == name and whole.rpartition(".")[0] in inside:
-            continue
-        if called == "clip_by_global_norm":
-            _clip_by_global_norm(model, executor, call, function)
-        elif isinstance(statement, ast.Expr) and whole.startswith("self."):
-            model.note(statement, "%s also calls %s(), which the rule does not" % (name, whole))
-            return
-        elif called not in ("list", "zip", "super", name) or (called == name and "super" not in ast.dump(call.func)):
-            raise Refused("%s is overridden and does more than hand on: %s()" % (name, whole or called), call)
-
-
-def _clip_by_global_norm(model, executor, call, function):
-    parts = {k.arg: k.value for k in call.keywords}
-    limit = parts.get("clip_norm") or (call.args[1] if len(call.args) > 1 else None)
-    defaults = dict(zip([a.arg for a in function.args.args][::-1], function.args.defaults[::-1]))
-    if isinstance(limit, ast.Name) and limit.id in defaults:
-        model.note(call, "apply_gradients took %s; the rule has its default" % limit.id)
-        limit = defaults[limit.id]
-    executor.frame.env["self"] = Value(SELF)
-    limit = executor.computed(limit)
-    if limit.kind not in (STATIC, SCALAR):
-        raise Refused("the limit of the global norm is not understood", call)
-    scale = expression("A / ops.maximum(ops.sqrt(hyper.square_sum), A)", A=limit.node)
-    if not is_literal(limit.node):
-        scale = expression("ops.where(A > 0, B, 1.0)", A=limit.node, B=scale)
-    clip = executor.emit("clip", Value(SCALAR, scale))
-    executor.emit("grad", Value(TENSOR, expression("A * grad", A=clip.node)))
-    model.measure = ['return {"square_sum": ops.sum(ops.square(grad))}']
-
-
 def refuses_sparse(model):
     """Whether the old class raises on a sparse gradient."""
     method = model.method("_resource_apply_sparse")
@@ -196,6 +118,7 @@ def _learning_rate(model):
 
 
 def _enter(executor, function, given, module, class_name):
+    executor.refuse_decorated(function, module)
     if function.args.kwarg is not None:
         given[function.args.kwarg.arg] = Value(DICT, data={})
     given["self"] = Value(SELF)

@@ -69,6 +69,10 @@ def _follow(module, name, static):
     unbound = sparse.unbound_name(model, executor)
     if unbound:
         raise Refused("the order of its assignments is not understood (%s)" % unbound, model.node)
+    gradients = model.method("get_gradients")
+    if style == "optimizer_v2" and gradients is not None and gradients[2] is module:
+        words = "neither fit nor apply_gradients calls get_gradients in TensorFlow 2: what it does is left out"
+        model.note(gradients[0], words)
     _note_sparse(model, style, executor)
     _note_declarations(model, executor)
     if model.beneath is not None:
@@ -85,6 +89,8 @@ def _note_sparse(model, style, executor):
         return
     if style == "optimizer_v2" and (method is None or hooks.refuses_sparse(model)):
         return  # a sparse gradient raised; as its dense equal it is welcome
+    if style == "keras" and len(model.method("update_step")[0].args.args) == 4 and not sparse.is_affine(model, executor):
+        model.note(model.method("update_step")[0], "Keras 3 takes repeated rows of a sparse gradient one by one; here they are summed first")
     try:
         other = hooks.follow_sparse(model, style)
     except (Refused, Restart) as stopped:
@@ -116,6 +122,11 @@ def _note_declarations(model, executor):
             raise Refused("what the constructor makes of %s for self.%s is not understood" % (key, name), model.node)
     for key in [key for key in model.moved if model.hypers[key].name in read]:
         raise Refused("the update changes the variable that %s gives a first value" % key, model.moved[key])
+    for name in sorted(model.attributes_read & set(model.attributes)):
+        setters = [method for method in model.own_methods() if name in model.sets(method)]
+        value = model.attributes[name]
+        if setters and (value.node is None or model.spec_of(value) is None or model.spec_of(value).static):
+            model.note(model.method(setters[0])[0], "%s sets self.%s; the rule keeps what the constructor gives it" % (setters[0], name))
     unused = [key for key, spec in model.hypers.items() if spec.name not in read and key != "learning_rate"]
     unused = [key for key in unused if model.hypers[key].name != "weight_decay" or model.engine_decay is None]
     if len(unused) == 1:
@@ -137,6 +148,11 @@ def _note_declarations(model, executor):
 
 
 def _refuse_what_is_no_rule(model):
+    for owner in model.module.lineage(model.name)[0]:
+        if owner in model.module.twice:
+            raise Refused("%s is defined more than once in this file" % owner, model.module.classes[owner].node)
+        for name in model.module.strange_decorators(model.module.classes[owner].node):
+            model.note(model.node, "what the decorator %s makes of %s is not carried over" % (name, owner))
     enclosing = model.module.classes[model.name].enclosing
     if enclosing is not None and model.beneath is None:
         raise Refused(

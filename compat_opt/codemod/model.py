@@ -6,14 +6,16 @@ import re
 
 from compat_opt.codemod.beneath import find_beneath
 from compat_opt.codemod.syntax import NotLiteral, dotted, expression, is_literal, literal, names_in, write
-from compat_opt.codemod.values import NONE, SCALAR, STATIC, UNKNOWN, Refused, Value, named, static
+from compat_opt.codemod.values import DECAY, NONE, SCALAR, STATIC, UNKNOWN, Refused, Value, named, static
 from compat_opt.spec.rule import RESERVED, UpdateRule
 
 #: Constructor arguments that every compiled optimizer has itself.
 ENGINE_ARGUMENTS = (
-    "name decay lr clipnorm clipvalue clip_norm global_clipnorm use_ema ema_momentum ema_overwrite_frequency "
+    "name decay lr clipnorm clipvalue global_clipnorm use_ema ema_momentum ema_overwrite_frequency "
     "gradient_accumulation_steps loss_scale_factor jit_compile use_locking kwargs args"
 ).split()
+
+_CALLED_BY_TRAINING = ("apply_gradients", "minimize", "build", "update_step", "get_updates", "from_config", "apply")
 
 #: What some names that a rule or a compiled optimizer has itself are called instead; the others get an ending.
 _OTHER_NAMES = {
@@ -132,12 +134,24 @@ class ClassModel:
                         return True
         return False
 
+    def own_methods(self):
+        """Names of the methods of this file that training does not call."""
+        names = [key for key, entry in self.methods if isinstance(entry, tuple) and entry[2] is self.module]
+        return [name for name in dict.fromkeys(names) if not name.startswith("_") and name not in _CALLED_BY_TRAINING]
+
+    def sets(self, method):
+        """Names of the attributes that a method sets."""
+        found = self.method(method)
+        nodes = ast.walk(found[0]) if found is not None else ()
+        own = [n for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+        return {n.attr for n in own if dotted(n.value) == "self"}
+
     # -- hyperparameters -----------------------------------------------------------------------
 
     def declare(self, name, default, node, required=False):
         """Declare a constructor argument; its `Value`."""
         if name in ("decay", "lr") or name == "initial_decay":
-            return static(0.0) if name != "lr" else self.declare("learning_rate", default, node)
+            return DECAY if name != "lr" else self.declare("learning_rate", default, node)
         known = self.hypers.get(name)
         if known is None:
             new = rule_name(name.lstrip("_"))
@@ -185,7 +199,7 @@ class ClassModel:
     def hyper_value(self, name, node):
         """What ``_get_hyper(name)`` gives."""
         if name in ("decay",):
-            return static(0.0)
+            return DECAY
         if name in self.hyper_values:
             return self.hyper_values[name]
         if name == "learning_rate":
@@ -200,7 +214,7 @@ class ClassModel:
         if name in self.attributes:
             return self.attributes[name]
         if name in ("_initial_decay", "initial_decay", "decay"):
-            return static(0.0)
+            return DECAY
         for key, entry in self.methods:
             if key == "class attribute " + name:
                 try:

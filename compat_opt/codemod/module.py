@@ -29,6 +29,10 @@ _HOOKS = {
     "get_updates": "get_updates",
 }
 
+#: Decorators that leave a function what it is.
+_HARMLESS = ("property", "staticmethod", "classmethod")
+_HARMLESS_MODULES = ("abc", "functools", "typing", "typing_extensions", "typeguard")
+
 Class = collections.namedtuple("Class", "node bases enclosing")
 
 
@@ -54,8 +58,14 @@ class Module:
         for node in ast.walk(self.tree):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self._import(node)
+        self._defined = []
         self._top(self.tree.body, None)
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Global):  # a function changes them: they have more than one value
+                for name in node.names:
+                    self.assigned.setdefault(name, []).append(node)
         self.comments = _comments(text)
+        self.twice = {name for name in self._defined if self._defined.count(name) > 1}
 
     def _import(self, node):
         if isinstance(node, ast.Import):
@@ -74,6 +84,8 @@ class Module:
 
     def _top(self, body, enclosing):
         for node in body:
+            if enclosing is None and isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                self._defined.append(node.name)
             if isinstance(node, ast.FunctionDef):
                 if enclosing is None:
                     self.functions[node.name] = node
@@ -83,9 +95,11 @@ class Module:
                 if name in self.classes and enclosing is not None:
                     name = "%s.%s" % (enclosing.name, name)
                 self.classes.setdefault(name, Class(node, node.bases, enclosing))
-            elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                if enclosing is None:
-                    self.assigned.setdefault(node.targets[0].id, []).append(node.value)
+            elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+                if enclosing is None and node.value is not None:
+                    for target in getattr(node, "targets", None) or [node.target]:
+                        if isinstance(target, ast.Name):
+                            self.assigned.setdefault(target.id, []).append(node.value)
             elif isinstance(node, (ast.If, ast.Try, ast.With)):
                 parts = [node.body, getattr(node, "orelse", []), getattr(node, "finalbody", [])]
                 parts += [handler.body for handler in getattr(node, "handlers", [])]
@@ -134,32 +148,50 @@ class Module:
         """Whether the name comes out of TensorFlow, Keras or NumPy."""
         return full_name.split(".")[0] in FRAMEWORKS + ("tf", "K", "np")
 
+    def strange_decorators(self, node):
+        """Decorators of a function or class that may make something else of it, as they are called."""
+        found = []
+        for decorator in node.decorator_list:
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            name = self.full_name(called) or ""
+            harmless = name in _HARMLESS or name.split(".")[0] in _HARMLESS_MODULES or name.endswith((".setter", ".deleter"))
+            if name.split(".")[0] in self.functions or not harmless and not self.is_framework(name):
+                found.append(dotted(called) or "a call")
+        return found
+
     def method_table(self, name):
         """``{method: (function, class name)}`` of a class of this file, its bases in this file included."""
-        found, waiting, seen = {}, [name], set()
-        while waiting:
-            current = waiting.pop(0)
-            if current in seen or current not in self.classes:
-                continue
-            seen.add(current)
+        found = {}
+        for current in self.lineage(name)[0]:
             for node in self.classes[current].node.body:
                 if isinstance(node, ast.FunctionDef):
                     found.setdefault(node.name, (node, current))
-            waiting[:0] = [base for base in (dotted(b) for b in self.classes[current].bases) if base]
         return found
 
     def lineage(self, name):
         """The class, its bases in this file, and the built-in optimizer at the end (or None), nearest first."""
         chain, built_in = [], None
-        waiting = [name]
-        while waiting:
-            current = waiting.pop(0)
-            if current in self.classes and current not in chain:
+        for current in self._all_bases(name):
+            if current in self.classes:
                 chain.append(current)
-                waiting[:0] = [dotted(b) or "" for b in self.classes[current].bases]
             elif current:
                 built_in = built_in or self._built_in(current)
         return chain, built_in
+
+    def _all_bases(self, name, inside=()):
+        """A class and its bases in the order in which Python looks methods up: each before its own bases."""
+        if name not in self.classes or name in inside:
+            return [name]
+        bases = [dotted(base) or "" for base in self.classes[name].bases]
+        rows = [self._all_bases(base, inside + (name,)) for base in bases] + [bases]
+        order = [name]
+        while any(rows):
+            heads = [row[0] for row in rows if row]
+            free = [head for head in heads if not any(head in row[1:] for row in rows)]
+            taken = (free or heads)[0]
+            order.append(taken)
+            rows = [[base for base in row if base != taken] for row in rows]
+        return order
 
     def _built_in(self, name):
         full = self.full_name(ast.parse(name, mode="eval").body) or name
@@ -226,7 +258,7 @@ def package_file(path, level, module):
 def read_module(path):
     """The `Module` of a file that is only read, or None where it can't be."""
     try:
-        with open(path, encoding="utf-8") as stream:
+        with open(path, encoding="utf-8-sig") as stream:
             return Module(stream.read(), path)
     except (OSError, SyntaxError, UnicodeDecodeError):
         return None

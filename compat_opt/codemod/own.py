@@ -28,7 +28,7 @@ class Own(Following):
 
     def self_attribute(self, name, node):
         """``self.name``."""
-        if name in _OWN:
+        if name in _OWN and self.model.method(name) is None:
             return Value(FUNCTION, data=(_OWN[name], name))
         self._read(name)
         if name == "iterations":

@@ -6,9 +6,10 @@ import re
 import textwrap
 
 from compat_opt.codemod.fixers import fix
-from compat_opt.codemod.migrate import REFUSED, migrate_class, optimizer_classes
+from compat_opt.codemod.migrate import NOTES, REFUSED, migrate_class, optimizer_classes
+from compat_opt.codemod.model import ENGINE_ARGUMENTS
 from compat_opt.codemod.module import Module
-from compat_opt.codemod.syntax import dotted
+from compat_opt.codemod.syntax import dotted, inside_f_strings
 from compat_opt.codemod.tokens import Edit, Source, edited
 
 #: text: the new source; classes: [ClassResult]; fixes: [Fix].
@@ -31,6 +32,8 @@ def migrate_text(text, only=None, path=None):
     Raises:
         SyntaxError: `text` is no Python.
     """
+    mark, newline = text[: text.startswith("\ufeff")], _newline(text)
+    whole, text = text, text[len(mark) :].replace(newline, "\n")
     module = Module(text, path)
     results = [migrate_class(module, name) for name in optimizer_classes(module) if only in (None, name)]
     results = [_with_calls_noted(module, result) for result in _without_bases_of_others(module, results)]
@@ -41,7 +44,12 @@ def migrate_text(text, only=None, path=None):
     if only is None:
         new, fixes = fix(new, refused)
     compile(new, "<migrated>", "exec")
-    return Migration(new, results, fixes)
+    return Migration(mark + new.replace("\n", newline) if new != text else whole, results, fixes)
+
+
+def _newline(text):
+    """How the lines of a file end; a file that mixes its ends keeps them as they are."""
+    return "\r\n" if text.count("\r\n") == text.count("\n") > 0 else "\n"
 
 
 def _without_bases_of_others(module, results):
@@ -64,40 +72,72 @@ def _without_bases_of_others(module, results):
 def _with_rules(module, converted):
     source = Source(module.text)
     inside = {inner for result in converted for inner in ast.walk(module.classes[result.name].node)}
+    inside |= inside_f_strings(module.tree)
     whole = {result.name for result in converted if result.beneath is None}
-    over = {result.name for result in converted if result.beneath is not None}
-    calls = [n for n in ast.walk(module.tree) if isinstance(n, ast.Call) and n not in inside and dotted(n.func) in whole]
-    # A rule is no optimizer: where the file makes one, it makes that of the class compiled from the rule.
-    edits = [source.replace(source.index(call), source.index(call) + 1, call.func.id + "Optimizer") for call in calls]
-    made, written = {call.func.id for call in calls}, []
+    uses = [n for n in ast.walk(module.tree) if isinstance(n, ast.Name) and n not in inside and n.id in whole]
+    # A rule is no optimizer: where the file speaks of one, it means the class compiled from the rule.
+    edits = [source.replace(source.index(use), source.index(use) + 1, use.id + "Optimizer") for use in uses]
+    made, written = {use.id for use in uses}, []
+    for result in converted:
+        if result.beneath is None:
+            for call, _ in _calls_of(module, inside, {result.name}):
+                edits += _renamed_arguments(source, call, result)
     for result in converted:
         node = module.classes[result.name].node
         text = result.text.rstrip("\n")
         if result.name in made:
             text += "\n\n\n%sOptimizer = compile_rule(%s)" % (result.name, result.name)
-        text = textwrap.indent(text, " " * node.col_offset, lambda line: bool(line.strip()))
+        text = textwrap.indent(text, source.indentation(node), lambda line: bool(line.strip()))
         first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])
         last = source.end_of_block(node)
         edits.append(Edit((first, 0), (last, len(source.lines[last - 1].rstrip("\r\n"))), text))
         written.append(text)
-    for call, statement in _calls_of(module, inside, over):
-        start = source.position(statement)
-        edits.append(Edit(start, start, "# NOTE: " + _made_otherwise(call) + "\n" + " " * start[1]))
+    for result in converted:
+        for call, statement in _calls_of(module, inside, {result.name}):
+            words = _call_note(module, call, result)
+            if words:
+                above = (statement.lineno, 0)
+                edits.append(Edit(above, above, "%s# NOTE: %s\n" % (source.indentation(statement), words)))
     text = _with_import(edited(source, edits), "\n".join(written))
     return _without_unused_imports(text, module)
 
 
 def _with_calls_noted(module, result):
-    """A rule over another, with notes on the calls of its old class."""
-    if result.beneath is None or not result.text:
+    """A rule, with notes on the calls of its old class that a person has to look at."""
+    if not result.text:
         return result
-    calls = _calls_of(module, set(ast.walk(module.classes[result.name].node)), {result.name})
-    notes = sorted(result.notes + [(call.lineno, _made_otherwise(call)) for call, _ in calls])
-    return result._replace(notes=notes, reason="; ".join("line %d: %s" % note for note in notes))
+    inside = set(ast.walk(module.classes[result.name].node)) | inside_f_strings(module.tree)
+    calls = _calls_of(module, inside, {result.name})
+    found = [(call.lineno, _call_note(module, call, result)) for call, _ in calls]
+    notes = sorted(result.notes + [note for note in found if note[1]])
+    if not notes:
+        return result
+    return result._replace(outcome=NOTES, notes=notes, reason="; ".join("line %d: %s" % note for note in notes))
 
 
-def _made_otherwise(call):
-    return "%s is a rule over another now: this has to make its optimizer by compile_rule" % dotted(call.func)
+def _call_note(module, call, result):
+    """What a person has to know about a call of the old class; "" where it goes on as it is."""
+    if result.beneath is not None:
+        return "%s is a rule over another now: this has to make its optimizer by compile_rule" % result.name
+    new = [hyper["old"] for hyper in result.hypers]
+    constructor = module.method_table(result.name).get("__init__")
+    old = [a.arg for a in constructor[0].args.args[1:]] if constructor is not None else new
+    same = next((place for place, pair in enumerate(zip(old, new)) if pair[0] != pair[1]), min(len(old), len(new)))
+    passed = [keyword.arg for keyword in call.keywords]
+    unknown = [name for name in passed if name is not None and name in old and name not in new + list(ENGINE_ARGUMENTS)]
+    if unknown:
+        return "the rule has no %s" % " and no ".join(unknown)
+    if None in passed or any(isinstance(argument, ast.Starred) for argument in call.args):
+        return "see whether the arguments are those of the rule"
+    return "the rule's arguments have another order" if len(call.args) > same else ""
+
+
+def _renamed_arguments(source, call, result):
+    """Edits of the keyword arguments of a call that have another name in the rule."""
+    for hyper in result.hypers:
+        found = source.keyword(call, hyper["old"]) if hyper["old"] not in (hyper["new"], "lr") else None
+        if found:
+            yield source.replace(found[0], found[0] + 1, hyper["new"])
 
 
 def _calls_of(module, inside, names):
@@ -161,8 +201,19 @@ def _bound(alias):
     return alias.asname or alias.name.split(".")[0]
 
 
+def _names_from_outside(node):
+    """Names in a node, less those that are arguments of the functions around them."""
+    if isinstance(node, ast.Name):
+        return {node.id}
+    body = node.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+    inside = set().union(*[_names_from_outside(child) for child in body])
+    if body:
+        inside -= {argument.arg for argument in node.args.args + node.args.kwonlyargs}
+    return inside.union(*[_names_from_outside(child) for child in ast.iter_child_nodes(node) if child not in body])
+
+
 def _names_used(tree):
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names = _names_from_outside(tree)
     for node in ast.walk(tree):  # __all__ and other lists of names
         if isinstance(node, ast.Assign) and any(dotted(t) == "__all__" for t in node.targets):
             names |= {str(getattr(n, "value", getattr(n, "s", ""))) for n in ast.walk(node.value)}

@@ -20,6 +20,7 @@ class SlotMaker(Declaring):
         if method is None:
             return
         function, class_name, module = method
+        self.refuse_decorated(function, module)
         env = {"self": Value(SELF)}
         for parameter in function.args.args[1:]:
             env[parameter.arg] = Value(LIST, data=("variables", None))

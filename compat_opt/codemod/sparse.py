@@ -42,6 +42,12 @@ class _Beneath:
         return var - hyper.learning_rate * grad, dict(slots)
 
 
+class _Element(float):
+    """One element of a variable: of a matrix, as embeddings are."""
+
+    shape = (4, 3)
+
+
 class _Named(dict):
     __getattr__ = dict.__getitem__
 
@@ -56,6 +62,8 @@ def compare(model, dense, sparse):
     try:
         programs = [_program(model, executor) for executor in (dense, sparse)]
         found = [(name, _relation(model, settings, programs)) for name, settings in _settings(model)]
+    except AttributeError:
+        return UNKNOWN, "it is not one of each element by itself"
     except Exception as error:  # the numbers are ours: what can't be computed on one element is no fault of the class
         return UNKNOWN, "%s: %s" % (type(error).__name__, error)
     kind, reason = found[0][1]
@@ -63,6 +71,21 @@ def compare(model, dense, sparse):
     if others:
         reason = (reason + "; " if reason else "") + "another update with %s" % " and ".join(others)
     return kind, reason
+
+
+def is_affine(model, executor):
+    """Whether the update is of first degree in the gradient: then summing repeated rows later is summing them first."""
+    program = _program(model, executor)
+    for seed in range(4):
+        point = _point(model, next(iter(_settings(model)))[1], seed, True)
+        try:
+            ends = [program(**dict(point, grad=factor * point["grad"])) for factor in (1.0, 2.0, 3.0)]
+        except Exception:  # what needs more than one element
+            return False
+        middle = {name: (value + ends[2][name]) / 2 for name, value in ends[0].items()}
+        if not _close(middle, ends[1]):
+            return False
+    return True
 
 
 def unbound_name(model, executor):
@@ -141,7 +164,7 @@ def _point(model, settings, seed, touched):
             slots[spec.name] = rng.uniform(0.1, 2.0)
     gradient = rng.uniform(-1, 1) if touched else 0.0
     return dict(
-        shared=_Named(model.shared), self=_Named(numbers), hyper=hyper, ops=_Numbers, slots=slots, grad=gradient, var=rng.uniform(-1, 1), touched=touched
+        shared=_Named(model.shared), self=_Named(numbers), hyper=hyper, ops=_Numbers, slots=slots, grad=gradient, var=_Element(rng.uniform(-1, 1)), touched=touched
     )
 
 

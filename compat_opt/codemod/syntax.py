@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import operator
 import re
 
 _OPERATORS = {
@@ -68,9 +69,26 @@ def substitute(node, parts):
     return Replace().visit(copy.deepcopy(node))
 
 
+_HOLDS = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
+
+
+def holds(values, signs):
+    """Whether a comparison of Python values is true."""
+    return all(_HOLDS[type(sign)](a, b) for sign, a, b in zip(signs, values, values[1:]))
+
+
 def names_in(node):
     """The plain names that `node` reads."""
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def inside_f_strings(tree):
+    """The nodes inside of f-strings: before Python 3.12 they have no place among the tokens, or a wrong one."""
+    strings = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    return {inner for node in strings for inner in ast.walk(node)} - set(strings)
 
 
 def dotted(node):
@@ -137,8 +155,8 @@ def _boolean(node):
 
 def _compare(node):
     parts = [_inner(node.left, _COMPARE_LEVEL + 1)]
-    for operator, right in zip(node.ops, node.comparators):
-        parts += [_COMPARISONS[type(operator).__name__], _inner(right, _COMPARE_LEVEL + 1)]
+    for sign, right in zip(node.ops, node.comparators):
+        parts += [_COMPARISONS[type(sign).__name__], _inner(right, _COMPARE_LEVEL + 1)]
     return " ".join(parts), _COMPARE_LEVEL
 
 

@@ -20,7 +20,7 @@ class Source:
 
     def __init__(self, text):
         self.text = text
-        self.lines = text.splitlines(True)
+        self.lines = io.StringIO(text, newline="").readlines()  # splitlines() ends lines at form feeds too
         self.tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
         self._at = {t.start: i for i, t in enumerate(self.tokens) if t.type not in _QUIET}
 
@@ -28,6 +28,11 @@ class Source:
         """Where a node starts: ast counts bytes, tokens count characters."""
         line = self.lines[node.lineno - 1].encode()
         return node.lineno, len(line[: node.col_offset].decode())
+
+    def indentation(self, node):
+        """The white space at the start of the line on which a node starts."""
+        line = self.lines[node.lineno - 1]
+        return line[: len(line) - len(line.lstrip())]
 
     def index(self, node):
         """The number of the token with which a node starts."""

@@ -69,6 +69,9 @@ def named(kind, text):
     return Value(kind, expression(text))
 
 
+#: The decay of Keras's base classes: the compiled optimizer applies it, so inside of a rule it is 0.
+DECAY = Value(STATIC, expression("0.0"), "decay")
+
 NONE = Value(NOTHING, data="None")
 EFFECT = Value(NOTHING, data="operation")
 PLACE = Value(NOTHING, data="dtype or device")
@@ -80,6 +83,11 @@ def widest(*values):
     if ROWS in kinds and TENSOR in kinds:
         raise Refused("rows of a sparse gradient meet a whole tensor")
     return max(kinds, key=COMPUTED.index) if kinds else STATIC
+
+
+def truth(value):
+    """Whether a value of the step or of a tensor is true, as Python asks of a number: it is not 0."""
+    return value if value.data == "bool" else Value(value.kind, expression("A != 0", A=value.node), "bool")
 
 
 def settings_in(node):

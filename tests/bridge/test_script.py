@@ -79,3 +79,31 @@ def test_a_script_with_an_installed_package(tmp_path):
 def test_a_script_that_is_not_there(capsys):
     assert main(["bridge", "run", "no_such_script.py"]) == 2
     assert "compat-opt bridge: There is no script" in capsys.readouterr().err
+
+
+@needs_host
+@pytest.mark.long
+def test_a_script_with_bases_from_private_modules(tmp_path):
+    """One step of w <- w - lr * g on (w - 1) ** 2 from 0 with g = -2; Adam's first step is lr."""
+    script = tmp_path / "private.py"
+    script.write_text(
+        "import tensorflow as tf\n"
+        "from tensorflow.python.keras.optimizer_v2 import optimizer_v2\n"
+        "from tensorflow.python.keras.optimizer_v2.adam import Adam\n"
+        "from tensorflow.keras.optimizers.legacy import SGD\n\n\n"
+        "class Plain(optimizer_v2.OptimizerV2):\n"
+        "    def __init__(self, learning_rate=0.1, name='Plain', **kwargs):\n"
+        "        super().__init__(name, **kwargs)\n"
+        "        self._set_hyper('learning_rate', kwargs.get('lr', learning_rate))\n\n"
+        "    def _resource_apply_dense(self, grad, var, apply_state=None):\n"
+        "        return var.assign_sub(self._get_hyper('learning_rate', var.dtype.base_dtype) * grad)\n\n\n"
+        "for optimizer in (Plain(lr=0.25), Adam(lr=0.5, decay=0.1), SGD(lr=0.125)):\n"
+        "    layer = tf.keras.layers.Dense(1, use_bias=False, kernel_initializer='zeros')\n"
+        "    model = tf.keras.Sequential([layer])\n"
+        "    model.compile(optimizer, 'mse')\n"
+        "    model.fit(tf.ones((1, 1)), tf.ones((1, 1)), verbose=0)\n"
+        "    print('%.4f' % layer.get_weights()[0][0, 0])\n"
+    )
+    done = run(script)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["0.5000", "0.5000", "0.2500"]

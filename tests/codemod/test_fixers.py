@@ -66,6 +66,9 @@ SAID = [
     ("optimizer_weights", "optimizer.set_weights(w)", "compat_opt.state"),
     ("private_import", "from tensorflow.python.keras.optimizer_v2 import optimizer_v2", "private"),
     ("decay_argument", "SGD(0.1, decay=1e-4)", "InverseTimeDecay"),
+    ("private_import", "import tensorflow.python.keras.backend as K", "private"),
+    ("learning_rate_attribute", "print(f'{model.optimizer.lr:.1e}')", "inside of an f-string"),
+    ("optimizer_weights", "f'{optimizer.get_weights()}'", "inside of an f-string"),
 ]
 
 def pairs(table):
@@ -93,6 +96,13 @@ def test_said(name, text, words):
     new, done = fix(HEAD + text + "\n")
     assert new == HEAD + text + "\n"
     assert [d.fixer for d in done] == [name] and not done[0].changed and words in done[0].text
+
+
+def test_an_old_class_by_another_name():
+    old = "from tensorflow.python.keras.optimizer_v2.adam import Adam as Old\n\nold = Old(lr = 0.5)\n"
+    new, _ = fix(old)
+    assert new == "from tensorflow.keras.optimizers import Adam as Old\n\nold = Old(learning_rate = 0.5)\n"
+    assert fix(new) == (new, [])
 
 
 def test_several_in_one_call():

@@ -30,6 +30,8 @@ NOTES = {
         "self.warm is False here, as with the defaults of rates, total, warm", "self.rates is {} here",
         "the update also sets self.last_rate",
     ],
+    "ThreeAdam": ["repeated rows of a sparse gradient one by one"],
+    "ConditionalSlots": ["repeated rows of a sparse gradient one by one"],
     "HalfSparse": ["rows that the gradient does not have are updated in part"],
 }
 

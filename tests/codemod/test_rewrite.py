@@ -14,6 +14,7 @@ HERE = pathlib.Path(__file__).parent
 NOTHING_TO_DO = {
     "empty": "",
     "no newline at the end": "x = 1",
+    "only a comment": "# only a comment",
     "no optimizer": "class Layer:\n    def call(self, x):\n        return x  # kept\n",
     "a rule": "from compat_opt import Hyper, UpdateRule\n\n\nclass R(UpdateRule):\n    lr2 = Hyper(0.1)\n\n"
     "    def update(self, grad, var, slots, hyper, ops):\n        return var - hyper.lr2 * grad, {}\n",
@@ -123,6 +124,7 @@ def test_without_options_the_source_is_printed(tmp_path, capsys):
         (["missing.py"], "can't be read"),
         ([str(HERE / "sources_keras.py"), "--class", "ThreeAdma"], "Did you mean 'ThreeAdam'?"),
         ([str(HERE / "sources_keras.py"), "--target", "keras3"], "compat-opt export"),
+        (["-", "--write"], "can't be written"),
     ],
 )
 def test_could_not_run(capsys, arguments, words):
@@ -135,3 +137,76 @@ def test_no_python(tmp_path, capsys):
     path.write_text("class A(:\n")
     code, _, err = run(capsys, path)
     assert code == 2 and "is no Python" in err
+
+
+USED = '''import functools
+import tensorflow as tf
+
+
+class Plain(tf.keras.optimizers.Optimizer):
+    def __init__(self, learning_rate=0.1, unused=1, weight_decay=0.0, name="Plain", **kwargs):
+        super().__init__(name, **kwargs)
+        self._set_hyper("learning_rate", learning_rate)
+        self.weight_decay = weight_decay
+
+    def _resource_apply_dense(self, grad, var):
+        return var.assign_sub(self._get_hyper("learning_rate") * (grad + self.weight_decay * var))
+
+
+KNOWN = {"Plain": Plain}
+half = functools.partial(Plain, 0.5)
+
+
+def make(which, *more):
+    print(f"{Plain.__name__} {Plain(unused=3)}")
+    if which:
+        a = 1; return Plain(0.1, 1, 0.5)
+    assert isinstance(which, Plain)
+    return Plain(lr=0.1, weight_decay=1e-4) or Plain(unused=2) or Plain(*more)
+'''
+
+
+def test_where_the_file_speaks_of_the_class_it_means_the_compiled_one():
+    once = migrate_text(USED).text
+    assert 'KNOWN = {"Plain": PlainOptimizer}\nhalf = functools.partial(PlainOptimizer, 0.5)\n' in once
+    assert "    assert isinstance(which, PlainOptimizer)\n" in once
+    assert migrate_text(once).text == once
+
+
+def test_arguments_of_calls_are_renamed_or_noted():
+    migration = migrate_text(USED)
+    assert "return PlainOptimizer(lr=0.1, decay_in_update=1e-4) or" in migration.text
+    assert "        # NOTE: the rule's arguments have another order\n        a = 1; return PlainOptimizer(0.1, 1, 0.5)\n" in migration.text
+    notes = dict((text, line) for line, text in migration.classes[0].notes)
+    assert notes["the rule has no unused"] == notes["see whether the arguments are those of the rule"] == 24
+    assert notes["the rule's arguments have another order"] == 22
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: "\ufeff" + text,
+        lambda text: text.replace("    ", "\t"),
+        lambda text: text.replace("class Plain", "\x0c\nclass Plain").replace("KNOWN", 'LINES = "a\u2028b"\x0c\nKNOWN'),
+        lambda text: text.rstrip("\n"),
+        lambda text: "# caf\u00e9: \u65e5\u672c\n" + text.replace("KNOWN = {", 'KNOWN = {"\u65e5\u672c": Plain, '),
+    ],
+    ids=["CRLF", "byte order mark", "tabs", "form feed", "no last newline", "not ASCII"],
+)
+def test_a_file_keeps_its_form(written):
+    old = written(USED)
+    new = migrate_text(old).text
+    assert new.count("\r\n") == (new.count("\n") if "\r\n" in old else 0)
+    assert new.startswith("\ufeff") == old.startswith("\ufeff") and new.endswith("\n") == old.endswith("\n")
+    assert ("\t" if "\t" in old else "    ") + "return PlainOptimizer(lr=0.1, decay_in_update=1e-4) or" in new
+    assert migrate_text(new).text == new
+
+
+def test_an_import_that_only_the_argument_of_a_rule_is_called_like_goes():
+    text = (
+        "import keras\nfrom keras import ops\n\n\nclass Plain(keras.optimizers.Optimizer):\n"
+        "    def update_step(self, gradient, variable, learning_rate):\n"
+        "        self.assign_sub(variable, ops.multiply(learning_rate, gradient))\n"
+    )
+    assert migrate_text(text).text.startswith("from compat_opt import Hyper, UpdateRule\n")

@@ -162,6 +162,7 @@ def test_the_command_takes_a_users_file(tmp_path, capsys):
         (["Lion", "--target", "keras3", "--set", "beta_3=1"], "beta_"),
         (["Lion", "--target", "keras3", "--set", "beta_1=high"], "is a float"),
         (["no_such_file.py", "--target", "keras3"], "There is no file"),
+        (["Lion", "--target", "keras3", "-o", "no_such_folder/lion.py"], "can't be written"),
     ],
 )
 def test_what_the_command_refuses(arguments, message, capsys):

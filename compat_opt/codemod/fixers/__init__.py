@@ -11,6 +11,7 @@ import importlib
 import pkgutil
 
 from compat_opt.codemod.module import Module
+from compat_opt.codemod.syntax import inside_f_strings
 from compat_opt.codemod.tokens import Source, edited
 
 #: What was changed, or (changed False) what a person has to look at: the fixer's name, the line, and the words.
@@ -38,7 +39,7 @@ class Context:
         """Whether an expression names one of Keras' optimizer classes."""
         full = self.module.full_name(node) or ""
         parts = full.split(".")
-        return self.module.is_framework(full) and parts[-1] in _OPTIMIZERS and "optimizers" in parts
+        return self.module.is_framework(full) and parts[-1] in _OPTIMIZERS and bool({"optimizers", "optimizer_v2"} & set(parts))
 
     def is_optimizer(self, node):
         """Whether an expression is by its name an optimizer: ``optimizer``, ``opt``, ``model.optimizer``."""
@@ -58,15 +59,25 @@ def fix(text, skipped_classes=()):
     """
     context = Context(text)
     edits, done = [], []
+    hidden = inside_f_strings(context.module.tree)
     for node in _nodes(context.module.tree, skipped_classes):
         for name, module in fixers().items():
-            for found in module.visit(node, context):
+            for found in _in_f_string(module, node, context) if node in hidden else module.visit(node, context):
                 if isinstance(found, Message):
                     done.append(Fix(name, found.line, found.text, False))
                 else:
                     edits.append(found)
                     done.append(Fix(name, node.lineno, module.__doc__.split("\n")[0].rstrip("."), True))
     return edited(context.source, edits), sorted(set(done), key=lambda f: (f.line, f.fixer))
+
+
+def _in_f_string(module, node, context):
+    """What a fixer would change inside of an f-string, as a message: edits go by tokens, and there are none."""
+    try:
+        found = list(module.visit(node, context))
+    except (KeyError, IndexError, ValueError):
+        found = [None]
+    return [Message(node.lineno, "inside of an f-string: " + module.__doc__.split("\n")[0].rstrip("."))] if found else []
 
 
 def _nodes(tree, skipped):

@@ -28,6 +28,9 @@ _SINGLE = {
 
 def visit(node, context):
     """Edits of ``from tensorflow.python.keras... import ...``."""
+    if isinstance(node, ast.Import):
+        for name in [alias.name for alias in node.names if alias.name.startswith("tensorflow.python.keras")]:
+            yield Message(node.lineno, "%s is private to TensorFlow: import what is used of it from tensorflow.keras" % name)
     if not isinstance(node, ast.ImportFrom) or node.level:
         return
     module = node.module or ""

@@ -9,7 +9,9 @@ from tensorflow.python.keras import backend_config
 from tensorflow.python.keras.optimizer_v2 import adam
 from tensorflow.python.keras.optimizer_v2 import optimizer_v2
 from tensorflow.python.ops import math_ops, state_ops
-from tensorflow.python.training import training_ops
+from tensorflow.python.training import gen_training_ops, training_ops
+
+GENERATED = gen_training_ops.resource_apply_keras_momentum  # the kernel below, by its generated name
 
 
 class Accelerated(optimizer_v2.OptimizerV2):
