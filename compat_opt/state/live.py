@@ -8,17 +8,7 @@ from compat_opt.state.placing import check_algorithm, fill
 from compat_opt.state.reading import table_for, to_record
 from compat_opt.state.record import StateRecord, Variable
 from compat_opt.state.report import Report
-
-
-def view(optimizer, variables=None):
-    """The view of an optimizer, compiled or native, which `read` and `write` go through."""
-    if getattr(type(optimizer), "rule_class", None) is not None:
-        from compat_opt.state.compiled_view import CompiledView
-
-        return CompiledView(optimizer, variables)
-    from compat_opt.state.native_view import native_view
-
-    return native_view(optimizer, variables)
+from compat_opt.state.views import view
 
 
 def read(optimizer, variables=None):

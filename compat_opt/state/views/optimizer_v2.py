@@ -3,8 +3,8 @@
 import collections
 import re
 
-from compat_opt.state.native_view import NativeView, scope_of
 from compat_opt.state.natives import wrappers
+from compat_opt.state.views.native import NativeView, scope_of
 
 
 class OptimizerV2View(NativeView):
