@@ -208,7 +208,7 @@ def group_from_config(config, read_schedule, custom_objects=None):
     Raises:
         HyperError: this process does not know its rule.
     """
-    if not isinstance(config, dict):
+    if not isinstance(config, dict) or not {"select", "name", "rule", "optional", "hypers"} <= set(config):
         return config
     select = [Positions(s["positions"]) if isinstance(s, dict) else s for s in config["select"]]
     hypers = {

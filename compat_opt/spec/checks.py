@@ -1,4 +1,4 @@
-"""Checks for ``Hyper(check=...)``: each returns whether a Python number is in range.
+"""Checks for ``Hyper(check=...)``: each returns whether a Python value is in range.
 
 The docstring of a check is what an error message calls the expected value.
 """
@@ -14,6 +14,11 @@ def positive(value):
     return value > 0
 
 
+def positive_unit_interval(value):
+    """a number in (0, 1]"""
+    return 0 < value <= 1
+
+
 def unit_interval(value):
     """a number in [0, 1)"""
     return 0 <= value < 1
@@ -22,3 +27,13 @@ def unit_interval(value):
 def closed_unit_interval(value):
     """a number in [0, 1]"""
     return 0 <= value <= 1
+
+
+def one_of(*values):
+    """A check that a static hyperparameter is one of `values`."""
+
+    def check(value):
+        return value in values
+
+    check.__doc__ = "one of %s" % ", ".join(map(repr, values))
+    return check

@@ -93,8 +93,8 @@ def _checked_selectors(select):
     if isinstance(select, list) or (isinstance(select, tuple) and not isinstance(select, Positions)):
         selectors = list(select)
     for selector in selectors:
-        if isinstance(selector, str):
-            _check_pattern(selector)
+        if isinstance(selector, str) and selector:
+            check_pattern(selector, "The pattern of a group", "select")
         elif not (callable(selector) or hasattr(selector, "assign") or isinstance(selector, Positions)):
             selectors = []
     if not selectors:
@@ -106,12 +106,13 @@ def _checked_selectors(select):
     return selectors
 
 
-def _check_pattern(pattern):
+def check_pattern(pattern, what, argument):
+    """Refuse a `pattern` that is no regular expression; `what` it is, and the `argument` that has it."""
     try:
         re.compile(pattern)
     except re.error as error:
         raise ArgumentError(
-            "The pattern of a group is no regular expression: %s." % error, "a pattern of the module re", "select=%r" % pattern
+            "%s is no regular expression: %s." % (what, error), "a pattern of the module re", "%s=%r" % (argument, pattern)
         )
 
 
