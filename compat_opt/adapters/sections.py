@@ -154,7 +154,7 @@ def homes(sections, layout, variables, start):
                 "Two groups claim variable %s." % layout.name(variable),
                 "one group at most",
                 " and ".join(repr(sections[number].group.name) for number in claimed),
-                "Make the patterns exclude each other.",
+                "Make the patterns exclude each other, such as '^(?!.*head/).*bias' and 'head/'.",
             )
     return [claimed[0] if claimed else 0 for claimed in claims]
 

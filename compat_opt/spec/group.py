@@ -19,7 +19,7 @@ class Positions(tuple):
 class Group:
     """Settings of their own for some of the variables of one optimizer.
 
-    ``AdamW(1e-3, groups=[Group("bias|gamma|beta", weight_decay=0.0), Group("head", learning_rate=1e-2)])``
+    ``AdamW(1e-3, groups=[Group("bias|gamma|beta", weight_decay=0.0), Group("embeddings", learning_rate=1e-2)])``
 
     The variables of a group are updated as by an optimizer of their own with these settings: hyperparameters
     that are not given are the optimizer's (also when they change), scalars of a rule that are kept once or
