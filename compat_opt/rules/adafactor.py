@@ -34,9 +34,9 @@ class Adafactor(UpdateRule):
         paper: the same with learning_rate=0.01; it has a momentum that is off by default.
         Keras: takes the minimum with 1 / sqrt(t) also with relative_step=False, keeps a velocity
             that it never reads for matrices, and cannot switch off the scale by rms(var).
-        torch: epsilon_1 bounds the root from below (its default is the dtype's eps) in place of being
-            added to squares; else no difference. optax: no relative_step; factors axes of 128 or
-            more by default.
+        torch: epsilon_1 bounds the root from below (its default is the dtype's eps) in place of
+            being added to squares; else no difference.
+        optax: no relative_step; factors axes of 128 or more by default.
 
     Source:
         Shazeer and Stern, "Adafactor: Adaptive Learning Rates with Sublinear Memory Cost", 2018,
