@@ -44,7 +44,7 @@ class Adafactor(UpdateRule):
     """
 
     learning_rate = Hyper(1e-3, check=checks.non_negative)
-    beta_2_decay = Hyper(-0.8)
+    beta_2_decay = Hyper(-0.8, check=checks.non_positive)
     epsilon_1 = Hyper(1e-30, check=checks.non_negative)
     epsilon_2 = Hyper(1e-3, check=checks.non_negative)
     clip_threshold = Hyper(1.0, check=checks.positive)

@@ -9,6 +9,11 @@ def non_negative(value):
     return value >= 0
 
 
+def non_positive(value):
+    """a number <= 0"""
+    return value <= 0
+
+
 def positive(value):
     """a number > 0"""
     return value > 0
@@ -27,6 +32,16 @@ def unit_interval(value):
 def closed_unit_interval(value):
     """a number in [0, 1]"""
     return 0 <= value <= 1
+
+
+def at_least(lowest):
+    """A check that a number is not below `lowest`."""
+
+    def check(value):
+        return value >= lowest
+
+    check.__doc__ = "a number >= %r" % lowest
+    return check
 
 
 def one_of(*values):

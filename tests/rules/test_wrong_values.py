@@ -33,6 +33,33 @@ def test_a_check_sees_static_values_of_every_type():
     assert rules.Muon(rms_rate=None).rms_rate is None
 
 
+#: Where a number far from the default makes the iteration diverge, which is what was asked for.
+DIVERGE = {("Muon", "muon_a"), ("Muon", "muon_b"), ("Muon", "muon_c"), ("Padam", "partial")}
+
+NUMBERS = [
+    (record.name, name)
+    for record in rules.catalogue()
+    for name, default in record.hypers.items()
+    if not isinstance(default, (bool, str)) and (record.name, name) not in DIVERGE
+]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name, hyper", NUMBERS)
+def test_a_number_is_refused_or_gives_numbers(name, hyper):
+    """A root of something negative, or 0 / 0, is no answer to a value that was taken."""
+    random = np.random.RandomState(0)
+    values = [random.normal(size=shape) for shape in [(4, 3), (5,), ()]]
+    rows = [[random.normal(size=np.shape(value)) for value in values] for _ in range(6)]
+    whole = type(getattr(rules, name).hypers()[hyper].default) is int
+    for value in (-1, 0, 1, 3, 100) if whole else (-1.0, 0.0, 0.5, 1.0, 3.0, 100.0):
+        try:
+            last = run_reference(getattr(rules, name), values, rows, **{hyper: value})[-1]
+        except HyperError:
+            continue
+        assert all(np.all(np.isfinite(each)) for each in last), "%s=%r" % (hyper, value)
+
+
 @pytest.mark.parametrize("name, hyper", [("ScheduleFreeSGD", "momentum"), ("ScheduleFreeAdamW", "beta_1")])
 def test_schedule_free_needs_a_share_of_the_average(name, hyper):
     """At 0 the average could not be computed from what is kept."""
