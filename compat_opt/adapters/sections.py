@@ -233,6 +233,13 @@ def _rule_of(custom_objects, class_name, module):
     return found
 
 
+class LiveGroups(dict):
+    """{name: `LiveGroup`} of an optimizer."""
+
+    def __missing__(self, name):
+        raise KeyError("No group %r. Expected: one of %s. %s" % (name, list(self), closest(str(name), self)))
+
+
 class LiveGroup:
     """A group of a live optimizer: its own hyperparameters, read and set as attributes.
 

@@ -133,6 +133,8 @@ def test_a_group_is_set_live_and_follows_what_it_does_not_set(on):
     on.assert_value(kernel, [-5.0])
     assert [on.value(v).tolist() for v in optimizer.groups["bias"].variables] == [on.value(bias).tolist()]
     assert "(group 'bias')" in optimizer.explain() and optimizer.explain().count("group") == 1
+    with pytest.raises(KeyError, match="No group 'bais'.*Did you mean 'bias'"):
+        optimizer.groups["bais"]
     with pytest.raises(UnsupportedError, match="without a momentum of its own"):
         optimizer.groups["bias"].momentum = 0.5
 
