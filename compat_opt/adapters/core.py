@@ -5,8 +5,9 @@ import re
 
 from compat_opt.adapters import sections
 from compat_opt.adapters.slots import plan_slots
-from compat_opt.errors import StateError, UnsupportedError, closest
+from compat_opt.errors import ArgumentError, StateError, UnsupportedError, closest
 from compat_opt.ops import dtypes
+from compat_opt.spec.group import check_pattern
 
 
 class Core:
@@ -229,8 +230,13 @@ class Core:
                 "A train step is compiled already; an exclusion from weight decay can't act there.",
                 remedy="Call exclude_from_weight_decay() before the first step.",
             )
+        listed = isinstance(patterns or (), (list, tuple, set))
+        if not (listed and all(isinstance(pattern, str) for pattern in patterns or ())):
+            raise ArgumentError(
+                "Exclusions from weight decay are a list of patterns.", "var_names=[a str, ...]", "var_names=%r" % (patterns,)
+            )
         for pattern in patterns or ():
-            re.compile(pattern)
+            check_pattern(pattern, "An exclusion from weight decay", "var_names")
         self._excluded_keys.update(self.layout.key(v) for v in variables or ())
         self._excluded_patterns.extend(patterns or ())
         self.decays = [not self._is_excluded(v, i) for i, v in enumerate(self.variables)]

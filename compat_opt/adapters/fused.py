@@ -179,14 +179,6 @@ def rmsprop(ops, grad, var, slots, s):
     return var - step, {"square": square, "step": step}
 
 
-def centered(ops, grad, var, slots, s):
-    square = s["rho"] * slots["square"] + (1 - s["rho"]) * ops.square(grad)
-    mean = s["rho"] * slots["mean"] + (1 - s["rho"]) * grad
-    root = ops.sqrt(square - ops.square(mean) + s["epsilon"])
-    step = s["momentum"] * slots["step"] + s["rate"] * grad / root
-    return var - step, {"square": square, "mean": mean, "step": step}
-
-
 def adadelta(ops, grad, var, slots, s):
     square = s["rho"] * slots["square"] + (1 - s["rho"]) * ops.square(grad)
     step = grad * ops.sqrt(slots["step"] + s["epsilon"]) / ops.sqrt(square + s["epsilon"])

@@ -46,6 +46,10 @@ def source_of(name, value, declared, owner):
             raise HyperError("%s.%s is not a number." % (owner, name), received="%s=nan" % name)
         declared.validate(number, owner)
         return Source("number", number)
+    if _has_axes(value):
+        raise HyperError("%s.%s is one number." % (owner, name), "a scalar", "%s of shape %s" % (name, tuple(value.shape)))
+    if isinstance(value, type):
+        raise HyperError("%s.%s is a class." % (owner, name), "an instance of it", "%s=%s" % (name, value.__name__))
     if _is_variable(value) and hasattr(value, "dtype"):
         return Source("variable", value)
     if callable(value):
@@ -59,6 +63,14 @@ def source_of(name, value, declared, owner):
         "%s=%r" % (name, value),
         "A schedule given as a config dict is read by from_config()." if isinstance(value, dict) else "",
     )
+
+
+def _has_axes(value):
+    """Whether `value` is known to be an array of one axis or more."""
+    try:
+        return len(value.shape) > 0
+    except (AttributeError, TypeError, ValueError):  # no shape, or one that is not known yet
+        return False
 
 
 def as_number(value):

@@ -258,7 +258,8 @@ class CompiledOptimizer(Configurable, Evaluation):
     def groups(self):
         """{name: `LiveGroup`}: hyperparameters of the groups are read and set as their attributes."""
         core = getattr(self, "_core", None)
-        return {s.group.name: sections.LiveGroup(core, s) for s in core.sections[1:]} if core else {}
+        live = [sections.LiveGroup(core, section) for section in core.sections[1:]] if core else []
+        return sections.LiveGroups((group.name, group) for group in live)
 
     def __dir__(self):
         return sorted(set(object.__dir__(self)) - _NOT_IN_DIR)

@@ -2,6 +2,7 @@
 
 import inspect
 
+from compat_opt.adapters.hypers import source_of
 from compat_opt.adapters.options import Options
 from compat_opt.adapters.slots import first_array, plan_slots
 from compat_opt.adapters.step import Item, plan_call
@@ -103,6 +104,9 @@ def _instance(rule, hypers):
         )
     given.update(hypers)
     declared = cls.hypers()
+    for name, value in given.items():
+        if name in declared and not declared[name].static:
+            source_of(name, value, declared[name], cls.__name__)
     schedules = {
         n: _by_step(v) for n, v in given.items() if callable(v) and n in declared and not declared[n].static
     }

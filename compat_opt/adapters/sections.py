@@ -154,7 +154,7 @@ def homes(sections, layout, variables, start):
                 "Two groups claim variable %s." % layout.name(variable),
                 "one group at most",
                 " and ".join(repr(sections[number].group.name) for number in claimed),
-                "Make the patterns exclude each other.",
+                "Make the patterns exclude each other, such as '^(?!.*head/).*bias' and 'head/'.",
             )
     return [claimed[0] if claimed else 0 for claimed in claims]
 
@@ -208,7 +208,7 @@ def group_from_config(config, read_schedule, custom_objects=None):
     Raises:
         HyperError: this process does not know its rule.
     """
-    if not isinstance(config, dict):
+    if not isinstance(config, dict) or not {"select", "name", "rule", "optional", "hypers"} <= set(config):
         return config
     select = [Positions(s["positions"]) if isinstance(s, dict) else s for s in config["select"]]
     hypers = {
@@ -231,6 +231,13 @@ def _rule_of(custom_objects, class_name, module):
             "Import the module that defines it first.",
         )
     return found
+
+
+class LiveGroups(dict):
+    """{name: `LiveGroup`} of an optimizer."""
+
+    def __missing__(self, name):
+        raise KeyError("No group %r. Expected: one of %s. %s" % (name, list(self), closest(str(name), self)))
 
 
 class LiveGroup:

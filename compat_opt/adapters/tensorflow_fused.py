@@ -49,13 +49,6 @@ def _apply_rmsprop(var, slots, grad, s):
     )  # fmt: skip
 
 
-def _apply_centered(var, slots, grad, s):
-    return tf.raw_ops.ResourceApplyCenteredRMSProp(
-        var=var.handle, mg=slots["mean"].handle, ms=slots["square"].handle, mom=slots["step"].handle,
-        lr=s["rate"], rho=s["rho"], momentum=s["momentum"], epsilon=s["epsilon"], grad=grad,
-    )  # fmt: skip
-
-
 def _apply_adadelta(var, slots, grad, s):
     return tf.raw_ops.ResourceApplyAdadelta(
         var=var.handle, accum=slots["square"].handle, accum_update=slots["step"].handle, lr=s["rate"],
@@ -72,12 +65,5 @@ KERNELS = (
     fused.Kernel("ResourceApplyAdagradV2", ("accumulator",), ("rate", "epsilon"), fused.adagrad, _apply_adagrad),
     fused.Kernel("ResourceApplyAdaMax", ("m", "v"), ("beta_1", "beta_2", "rate", "epsilon"), fused.adamax, _apply_adamax),
     fused.Kernel("ResourceApplyRMSProp", ("square", "step"), ("rho", "momentum", "rate", "epsilon"), fused.rmsprop, _apply_rmsprop),
-    fused.Kernel(
-        "ResourceApplyCenteredRMSProp",
-        ("square", "mean", "step"),
-        ("rho", "momentum", "rate", "epsilon"),
-        fused.centered,
-        _apply_centered,
-    ),
     fused.Kernel("ResourceApplyAdadelta", ("square", "step"), ("rho", "rate", "epsilon"), fused.adadelta, _apply_adadelta),
 )

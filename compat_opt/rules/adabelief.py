@@ -49,7 +49,7 @@ class AdaBelief(UpdateRule):
     epsilon = Hyper(1e-14, check=checks.non_negative)
     amsgrad = Hyper(False, static=True)
     rectify = Hyper(True, static=True)
-    sma_threshold = Hyper(5.0)
+    sma_threshold = Hyper(5.0, check=checks.at_least(4))
 
     momentum = Slot()
     deviation = Slot()

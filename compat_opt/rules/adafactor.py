@@ -34,7 +34,9 @@ class Adafactor(UpdateRule):
         paper: the same with learning_rate=0.01; it has a momentum that is off by default.
         Keras: takes the minimum with 1 / sqrt(t) also with relative_step=False, keeps a velocity
             that it never reads for matrices, and cannot switch off the scale by rms(var).
-        torch: no difference. optax: no relative_step; factors axes of 128 or more by default.
+        torch: epsilon_1 bounds the root from below (its default is the dtype's eps) in place of
+            being added to squares; else no difference.
+        optax: no relative_step; factors axes of 128 or more by default.
 
     Source:
         Shazeer and Stern, "Adafactor: Adaptive Learning Rates with Sublinear Memory Cost", 2018,
@@ -42,7 +44,7 @@ class Adafactor(UpdateRule):
     """
 
     learning_rate = Hyper(1e-3, check=checks.non_negative)
-    beta_2_decay = Hyper(-0.8)
+    beta_2_decay = Hyper(-0.8, check=checks.non_positive)
     epsilon_1 = Hyper(1e-30, check=checks.non_negative)
     epsilon_2 = Hyper(1e-3, check=checks.non_negative)
     clip_threshold = Hyper(1.0, check=checks.positive)

@@ -43,7 +43,7 @@ class Apollo(UpdateRule):
     learning_rate = Hyper(0.01, check=checks.non_negative)
     beta = Hyper(0.9, check=checks.unit_interval)
     epsilon = Hyper(1e-4, check=checks.positive)
-    rebound = Hyper("constant", static=True)
+    rebound = Hyper("constant", static=True, check=checks.one_of("constant", "belief"))
 
     momentum = Slot()
     hessian = Slot()

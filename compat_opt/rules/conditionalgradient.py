@@ -34,7 +34,7 @@ class ConditionalGradient(UpdateRule):
     learning_rate = Hyper(0.99, check=checks.closed_unit_interval)
     lambda_ = Hyper(0.01, check=checks.non_negative)
     epsilon = Hyper(1e-7, check=checks.non_negative)
-    ord = Hyper("fro", static=True)
+    ord = Hyper("fro", static=True, check=checks.one_of("fro", "nuclear"))
 
     def update(self, grad, var, slots, hyper, ops):
         vertex = grad

@@ -8,7 +8,7 @@ class DoG(UpdateRule):
 
     distance = sqrt(sum over variables(||var - first_value||^2))
     largest_distance = max(largest_distance, distance)
-    at step 1: largest_distance = initial_distance * (1 + norm of all variables)
+    while that is 0: largest_distance = initial_distance * (1 + norm of all variables)
     square_sum = square_sum + sum over variables(||grad||^2)
     var = var - learning_rate * largest_distance / sqrt(square_sum + epsilon) * grad
 
@@ -52,7 +52,7 @@ class DoG(UpdateRule):
     def prepare(self, shared, hyper, ops):
         start = hyper.initial_distance * (1 + ops.sqrt(hyper.weights))
         moved = ops.maximum(shared.largest_distance, ops.sqrt(hyper.way))
-        distance = ops.where(hyper.step == 1, start, moved)
+        distance = ops.where(shared.largest_distance > 0, moved, start)
         square_sum = shared.square_sum + hyper.squares
         return {
             "largest_distance": distance,

@@ -36,8 +36,8 @@ class Ftrl(UpdateRule):
         https://research.google.com/pubs/archive/41159.pdf
     """
 
-    learning_rate = Hyper(1e-3, check=checks.non_negative)
-    learning_rate_power = Hyper(-0.5)
+    learning_rate = Hyper(1e-3, check=checks.positive)
+    learning_rate_power = Hyper(-0.5, check=checks.non_positive)
     initial_accumulator_value = Hyper(0.1, static=True, check=checks.non_negative)
     l1_regularization_strength = Hyper(0.0, check=checks.non_negative)
     l2_regularization_strength = Hyper(0.0, check=checks.non_negative)

@@ -47,7 +47,7 @@ class MARS(UpdateRule):
     beta_2 = Hyper(0.99, check=checks.unit_interval)
     gamma = Hyper(0.025, check=checks.non_negative)
     epsilon = Hyper(1e-8, check=checks.non_negative)
-    direction = Hyper("adamw", static=True)
+    direction = Hyper("adamw", static=True, check=checks.one_of("adamw", "lion"))
     beta_1_1d = Hyper(0.9, check=checks.unit_interval)
     beta_2_1d = Hyper(0.95, check=checks.unit_interval)
 

@@ -40,7 +40,7 @@ class QHAdam(UpdateRule):
     beta_1 = Hyper(0.995, check=checks.unit_interval)
     beta_2 = Hyper(0.999, check=checks.unit_interval)
     nu_1 = Hyper(0.7)
-    nu_2 = Hyper(1.0)
+    nu_2 = Hyper(1.0, check=checks.closed_unit_interval)
     epsilon = Hyper(1e-8, check=checks.non_negative)
 
     momentum = Slot()

@@ -47,7 +47,7 @@ class RectifiedAdam(UpdateRule):
     beta_2 = Hyper(0.999, check=checks.unit_interval)
     epsilon = Hyper(1e-7, check=checks.non_negative)
     amsgrad = Hyper(False, static=True)
-    sma_threshold = Hyper(5.0)
+    sma_threshold = Hyper(5.0, check=checks.at_least(4))
 
     momentum = Slot()
     velocity = Slot()

@@ -8,7 +8,7 @@ class RMSprop(UpdateRule):
 
     mean_square = rho * mean_square + (1 - rho) * |grad|^2
     centered: mean_gradient = rho * mean_gradient + (1 - rho) * grad
-    variance = mean_square, less |mean_gradient|^2 if centered
+    variance = mean_square, less |mean_gradient|^2 if centered, but at least 0
     step = learning_rate * grad / sqrt(variance + epsilon)
     epsilon_outside: step = learning_rate * grad / (sqrt(variance) + epsilon)
     velocity = momentum * velocity + step
@@ -32,6 +32,7 @@ class RMSprop(UpdateRule):
         TF 2.0-2.10 (OptimizerV2): epsilon_outside=True without momentum, False with it.
         TF 2.9-2.10 (experimental): epsilon outside, the learning rate outside the velocity, and
             centered gave NaN.
+        all of them: centered, rounding below 0 gives NaN there where a gradient stays the same.
         Keras from 2.11: no difference; the slots are velocity, momentum and average_gradient.
         torch and optax: epsilon outside; torch has the learning rate outside the velocity.
 
@@ -62,7 +63,7 @@ class RMSprop(UpdateRule):
         if self.centered:
             mean_gradient = hyper.rho * slots.mean_gradient + (1 - hyper.rho) * grad
             new_slots["mean_gradient"] = mean_gradient
-            variance = mean_square - ops.abs_square(mean_gradient)
+            variance = ops.maximum(ops.real(mean_square - ops.abs_square(mean_gradient)), 0.0)
         if self.epsilon_outside:
             root = ops.sqrt(variance) + hyper.epsilon
         else:

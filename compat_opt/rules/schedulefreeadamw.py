@@ -17,7 +17,8 @@ class ScheduleFreeAdamW(UpdateRule):
 
     Args:
         learning_rate: step size. Default 0.0025 (authors, Keras).
-        beta_1: place of var between base (0) and the average (1). Default 0.9 (authors, Keras).
+        beta_1: place of var between base (0, refused) and the average (1). Default 0.9 (authors,
+            Keras).
         beta_2: decay of the mean square. Default 0.999 (authors, Keras).
         epsilon: added to the root. Default 1e-8 (authors, Keras).
         warmup_steps: steps of linear warm-up. Default 0 (authors, Keras).
@@ -45,7 +46,7 @@ class ScheduleFreeAdamW(UpdateRule):
     capabilities = ("complex", "averaged")
 
     learning_rate = Hyper(0.0025, check=checks.non_negative)
-    beta_1 = Hyper(0.9, check=checks.closed_unit_interval)
+    beta_1 = Hyper(0.9, check=checks.positive_unit_interval)
     beta_2 = Hyper(0.999, check=checks.unit_interval)
     epsilon = Hyper(1e-8, check=checks.non_negative)
     warmup_steps = Hyper(0, static=True, check=checks.non_negative)

@@ -15,7 +15,7 @@ class ScheduleFreeSGD(UpdateRule):
 
     Args:
         learning_rate: step size. Default 1.0 (authors).
-        momentum: place of var between base (0) and the average (1). Default 0.9 (authors).
+        momentum: place of var between base (0, refused) and the average (1). Default 0.9 (authors).
         warmup_steps: steps of linear warm-up. Default 0 (authors).
         r: power of t in the average's weights. Default 0.0 (authors).
         weight_lr_power: power of the rate in the weights. Default 2.0 (authors).
@@ -39,7 +39,7 @@ class ScheduleFreeSGD(UpdateRule):
     capabilities = ("complex", "averaged")
 
     learning_rate = Hyper(1.0, check=checks.non_negative)
-    momentum = Hyper(0.9, check=checks.closed_unit_interval)
+    momentum = Hyper(0.9, check=checks.positive_unit_interval)
     warmup_steps = Hyper(0, static=True, check=checks.non_negative)
     r = Hyper(0.0, check=checks.non_negative)
     weight_lr_power = Hyper(2.0, check=checks.non_negative)

@@ -49,7 +49,7 @@ class Sophia(UpdateRule):
     gamma = Hyper(0.01, check=checks.non_negative)
     epsilon = Hyper(1e-12, check=checks.positive)
     update_period = Hyper(10, static=True, check=checks.positive)
-    estimator = Hyper("given", static=True)
+    estimator = Hyper("given", static=True, check=checks.one_of("given", "squared_gradient"))
     batch_size = Hyper(1.0, check=checks.positive)
     initial_estimate = Hyper(0.0, static=True)
 

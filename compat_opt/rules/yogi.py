@@ -45,7 +45,7 @@ class Yogi(UpdateRule):
     l1_regularization_strength = Hyper(0.0, check=checks.non_negative)
     l2_regularization_strength = Hyper(0.0, check=checks.non_negative)
     initial_accumulator_value = Hyper(1e-6, static=True, check=checks.non_negative)
-    activation = Hyper("sign", static=True)
+    activation = Hyper("sign", static=True, check=checks.one_of("sign", "tanh"))
 
     momentum = Slot()
     velocity = Slot(init=initial_accumulator_value)

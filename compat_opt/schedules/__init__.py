@@ -21,6 +21,8 @@ class Linear(Schedule):
     initial + (final - initial) * min(t / steps, 1)
     """
 
+    nested = ()
+
     def __init__(self, initial, final, steps):
         super().__init__(initial=initial, final=final, steps=steps)
 
@@ -40,6 +42,8 @@ class Cosine(Schedule):
         Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", 2016,
         https://arxiv.org/abs/1608.03983
     """
+
+    nested = ()
 
     def __init__(self, initial, steps, final=0.0):
         super().__init__(initial=initial, steps=steps, final=final)
@@ -68,6 +72,8 @@ class WarmRestarts(Schedule):
         Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", 2016,
         https://arxiv.org/abs/1608.03983
     """
+
+    nested = ()
 
     def __init__(self, initial, steps, growth=1.0, shrink=1.0, final=0.0, shortened=0):
         super().__init__(
@@ -119,10 +125,16 @@ class OneCycle(Schedule):
         Rates", 2017, https://arxiv.org/abs/1708.07120
     """
 
+    nested = ()
+
     def __init__(self, peak, steps, start=None, end=None, rise=0.3):
-        start = peak / 25.0 if start is None else start
-        end = start / 1e4 if end is None else end
-        super().__init__(peak=peak, steps=steps, start=start, end=end, rise=rise)
+        super().__init__(peak=peak, steps=steps, start=peak if start is None else start, end=0 if end is None else end, rise=rise)
+        if not 0 <= rise <= 1:
+            raise HyperError("The peak lies in the cycle.", "0 <= rise <= 1", "rise=%r" % (rise,))
+        if start is None:
+            self.parameters["start"] = peak / 25.0
+        if end is None:
+            self.parameters["end"] = self.start / 1e4
 
     def value(self, step, ops):
         top = self.rise * self.steps
@@ -142,6 +154,8 @@ class InverseSquareRoot(Schedule):
     Source:
         Vaswani et al., "Attention Is All You Need", 2017, https://arxiv.org/abs/1706.03762
     """
+
+    nested = ()
 
     def __init__(self, peak, steps):
         super().__init__(peak=peak, steps=steps)
@@ -163,6 +177,8 @@ class LinearWarmup(Schedule):
         Goyal et al., "Accurate, Large Minibatch SGD: Training ImageNet in 1 Hour", 2017,
         https://arxiv.org/abs/1706.02677
     """
+
+    nested = ("after",)
 
     def __init__(self, after, steps, start=0.0):
         super().__init__(after=after, steps=steps, start=start)

@@ -5,14 +5,14 @@ import numbers
 from compat_opt.errors import HyperError
 
 #: Parameters that are lengths, or are divided by.
-_POSITIVE = ("steps", "growth")
+_POSITIVE = ("steps", "growth", "shrink")
 
 
 class Schedule:
     """Base class of schedules.
 
     A subclass passes its parameters on to this constructor by name, and writes `value`. Parameters are
-    numbers; one of them may be another schedule.
+    numbers, or other schedules, whose values `value_of` gives; `nested` limits them.
 
     A schedule can be given for any hyperparameter of any compiled optimizer and of `run_reference`. It is
     itself a function of the step in NumPy: ``schedule(10)`` is a float.
@@ -21,13 +21,18 @@ class Schedule:
         HyperError: a parameter is no number, or a length that is not positive.
     """
 
+    #: Names of the parameters that may be schedules; None for all but lengths.
+    nested = None
+
     def __init__(self, **parameters):
         for name, value in parameters.items():
             number = isinstance(value, numbers.Real) and not isinstance(value, bool) and value == value
-            if not (number or isinstance(value, Schedule)) or (name in _POSITIVE and not value > 0):
+            nests = name not in _POSITIVE and (self.nested is None or name in self.nested)
+            if not (number or (nests and isinstance(value, Schedule))) or (name in _POSITIVE and not value > 0):
+                expected = "a number > 0" if name in _POSITIVE else "a number"
                 raise HyperError(
                     "%s.%s can't be that." % (type(self).__name__, name),
-                    "a number > 0" if name in _POSITIVE else "a number or a compat_opt schedule",
+                    expected + " or a compat_opt schedule" if nests else expected,
                     "%s=%r" % (name, value),
                 )
         self.parameters = parameters

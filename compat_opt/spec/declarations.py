@@ -1,6 +1,7 @@
 """The three things a rule declares: hyperparameters, slots and shared scalars."""
 
 import copy
+import numbers
 
 from compat_opt.errors import HyperError, RuleError
 
@@ -19,9 +20,10 @@ class Hyper:
             schedule, a zero-argument callable or a tensor, it can be set on the live optimizer,
             and the rule reads it as ``hyper.<name>``: a scalar that keeps the digits of float64
             until it meets a tensor.
-        check: called with the Python number; returns False, or raises ValueError, when it is out
-            of range. Its docstring is quoted in the error. Not called for schedules, callables
-            and tensors, whose values are only known later.
+        check: called with the Python number, or with the value of a static hyperparameter; returns
+            False, or raises ValueError or TypeError, when it is out of range. Its docstring is quoted
+            in the error. Not called for schedules, callables and tensors, whose values are only known
+            later.
     """
 
     def __init__(self, default, static=False, check=None):
@@ -55,16 +57,34 @@ class Hyper:
                 "%s=None" % self.name,
                 "Leave it out to get the default %r." % (self.default,),
             )
-        if self.check is None or not isinstance(value, (int, float)) or isinstance(value, bool):
+        if self.static:
+            self._refuse_what_changes(value, owner)
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if self.check is None or not (number or (self.static and value is not self.default)):
             return
+        reason = (self.check.__doc__ or "").strip()
         try:
-            passed, reason = self.check(value), (self.check.__doc__ or "").strip()
+            passed = self.check(value)
         except ValueError as error:
             passed, reason = False, str(error)
+        except TypeError:  # it compares with numbers
+            passed = False
         if not passed:
             raise HyperError(
                 "%s.%s is out of range." % (owner, self.name),
                 reason or "a value that passes %r" % self.check,
+                "%s=%r" % (self.name, value),
+            )
+
+    def _refuse_what_changes(self, value, owner):
+        """Refuse a schedule, and text for a flag: both would count as true."""
+        plain = isinstance(self.default, (bool, int, float, str))
+        text = isinstance(self.default, bool) and isinstance(value, str)
+        if plain and (callable(value) or text):
+            raise HyperError(
+                "%s.%s is fixed when the optimizer is made; it can't be a %s."
+                % (owner, self.name, type(value).__name__),
+                "True or False" if isinstance(self.default, bool) else "a plain value such as %r" % self.default,
                 "%s=%r" % (self.name, value),
             )
 
@@ -89,7 +109,7 @@ class Slot:
     """
 
     def __init__(self, init="zeros", shape=None, dtype=None, when=None):
-        if isinstance(init, str) and init not in _INITS:
+        if init is None or (isinstance(init, str) and init not in _INITS):
             raise RuleError(
                 "A slot can't start like that.",
                 "%s, a number or a callable(shape, dtype)" % ", ".join(map(repr, _INITS)),
@@ -158,6 +178,8 @@ class Shared:
     """
 
     def __init__(self, init, dtype="float32"):
+        if not isinstance(init, numbers.Real):
+            raise RuleError("A shared scalar starts at a number.", "a number", "init=%r" % (init,))
         self.init = init
         self.dtype = dtype
         self.name = None

@@ -19,7 +19,7 @@ class Positions(tuple):
 class Group:
     """Settings of their own for some of the variables of one optimizer.
 
-    ``AdamW(1e-3, groups=[Group("bias|gamma|beta", weight_decay=0.0), Group("head", learning_rate=1e-2)])``
+    ``AdamW(1e-3, groups=[Group("bias|gamma|beta", weight_decay=0.0), Group("embeddings", learning_rate=1e-2)])``
 
     The variables of a group are updated as by an optimizer of their own with these settings: hyperparameters
     that are not given are the optimizer's (also when they change), scalars of a rule that are kept once or
@@ -93,8 +93,8 @@ def _checked_selectors(select):
     if isinstance(select, list) or (isinstance(select, tuple) and not isinstance(select, Positions)):
         selectors = list(select)
     for selector in selectors:
-        if isinstance(selector, str):
-            _check_pattern(selector)
+        if isinstance(selector, str) and selector:
+            check_pattern(selector, "The pattern of a group", "select")
         elif not (callable(selector) or hasattr(selector, "assign") or isinstance(selector, Positions)):
             selectors = []
     if not selectors:
@@ -106,12 +106,13 @@ def _checked_selectors(select):
     return selectors
 
 
-def _check_pattern(pattern):
+def check_pattern(pattern, what, argument):
+    """Refuse a `pattern` that is no regular expression; `what` it is, and the `argument` that has it."""
     try:
         re.compile(pattern)
     except re.error as error:
         raise ArgumentError(
-            "The pattern of a group is no regular expression: %s." % error, "a pattern of the module re", "select=%r" % pattern
+            "%s is no regular expression: %s." % (what, error), "a pattern of the module re", "%s=%r" % (argument, pattern)
         )
 
 

@@ -2,8 +2,9 @@
 
 import functools
 import inspect
+import numbers
 
-from compat_opt.errors import RuleError
+from compat_opt.errors import ArgumentError, HyperError, RuleError, closest
 from compat_opt.spec import Hyper, Slot, UpdateRule
 
 
@@ -12,7 +13,8 @@ def transform(function):
 
     The arguments after `rule` become the defaults of the new class's hyperparameters. The class is
     named after both; the same arguments give the same class; a rule that has one of the names
-    already, from the same transform or from its own, is refused.
+    already, from the same transform or from its own, is refused, and so are arguments that are no
+    numbers or out of range.
     """
     signature = inspect.signature(function)
 
@@ -27,6 +29,9 @@ def transform(function):
                     "rule=%s" % rule.__name__,
                     "Apply a transform once, and set its hyperparameters.",
                 )
+        for name in signature.parameters:
+            if name in made.hypers():
+                made.hypers()[name].validate(made.hypers()[name].default, function.__name__)
         title = "".join(part.capitalize() for part in function.__name__.split("_"))
         made.__name__ = made.__qualname__ = title + rule.__name__
         made.__doc__ = "%s, after %s.\n\n%s" % (
@@ -47,11 +52,34 @@ def transform(function):
                 "Give hyperparameters to the class it returns: %s(Adam)(learning_rate=0.01)."
                 % function.__name__,
             )
-        bound = signature.bind(rule, *arguments, **keywords)
-        bound.apply_defaults()
+        bound = _bound(function.__name__, signature, (rule,) + arguments, keywords)
         return build(rule, tuple(bound.arguments.values())[1:])
 
     return apply
+
+
+def _bound(name, signature, arguments, keywords):
+    """The arguments of the transform `name` by parameter, defaults filled in; they are numbers or flags."""
+    known = list(signature.parameters)[1:]
+    try:
+        bound = signature.bind(*arguments, **keywords)
+    except TypeError as error:
+        unknown = sorted(set(keywords) - set(known))
+        raise ArgumentError(
+            "%s can't be called like that: %s." % (name, error),
+            "%s%s" % (name, signature),
+            remedy=closest(unknown[0], known) if unknown else "",
+        )
+    bound.apply_defaults()
+    for parameter in known:
+        if not isinstance(bound.arguments[parameter], numbers.Real):
+            raise HyperError(
+                "%s of %s can't be a %s." % (parameter, name, type(bound.arguments[parameter]).__name__),
+                "a number",
+                "%s=%r" % (parameter, bound.arguments[parameter]),
+                "It is a default. Give a schedule to the optimizer: compile_rule(%s(Rule))(%s=schedule)." % (name, parameter),
+            )
+    return bound
 
 
 def on_gradient(rule, change, **declarations):

@@ -28,7 +28,7 @@ def lookahead(rule, sync_period=6, slow_step_size=0.5):
         Zhang et al., "Lookahead Optimizer: k steps forward, 1 step back", 2019,
         https://arxiv.org/abs/1907.08610
     """
-    period, size = Hyper(sync_period, check=checks.positive), Hyper(slow_step_size)
+    period, size = Hyper(sync_period, check=checks.positive), Hyper(slow_step_size, check=checks.closed_unit_interval)
 
     class Lookahead(rule):
         sync_period = period

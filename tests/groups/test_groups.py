@@ -133,6 +133,8 @@ def test_a_group_is_set_live_and_follows_what_it_does_not_set(on):
     on.assert_value(kernel, [-5.0])
     assert [on.value(v).tolist() for v in optimizer.groups["bias"].variables] == [on.value(bias).tolist()]
     assert "(group 'bias')" in optimizer.explain() and optimizer.explain().count("group") == 1
+    with pytest.raises(KeyError, match="No group 'bais'.*Did you mean 'bias'"):
+        optimizer.groups["bais"]
     with pytest.raises(UnsupportedError, match="without a momentum of its own"):
         optimizer.groups["bias"].momentum = 0.5
 
@@ -183,10 +185,22 @@ def test_wrong_groups_are_refused(on):
         on.optimizer(rules.SGD, groups=[co.Group("bias", learning_rate_multiplier=-1.0)])
     with pytest.raises(ArgumentError, match="no regular expression"):
         co.Group("(")
-    with pytest.raises(ArgumentError, match="can't select"):
-        co.Group(3)
+    with pytest.raises(ArgumentError, match="list of groups.*among them"):
+        on.optimizer(rules.SGD, groups=[{"select": "bias"}])
+    for nothing in (3, None, [], ""):
+        with pytest.raises(ArgumentError, match="can't select"):
+            co.Group(nothing)
     with pytest.raises(ArgumentError, match="rule class"):
         co.Group("bias", rule=rules.SGD())
+
+
+def test_a_group_of_late_variables_has_its_own_first_distance(on):
+    """DoG's first distance is set at the group's first gradient, not only at the optimizer's first step."""
+    optimizer = on.optimizer(rules.DoG, groups=[co.Group("late", initial_distance=0.5, optional=True)])
+    early, late = on.variable([1.0], name="early"), on.variable([3.0], name="late")
+    on.step(optimizer, ([1.0], early))
+    on.step(optimizer, ([1.0], early), ([2.0], late))
+    on.assert_value(late, [3.0 - 0.5 * (1 + 3.0) / 2.0 * 2.0])
 
 
 def test_a_late_variable_finds_its_group(on):

@@ -29,7 +29,76 @@ CASES = {
     "ema_overwrite": ("SGD", dict(learning_rate=0.1, use_ema=True, ema_momentum=0.5, ema_overwrite_frequency=2)),
     "accumulation": ("Adam", dict(learning_rate=0.1, gradient_accumulation_steps=2, clipnorm=0.5)),
     "shared": ("Nadam", dict(learning_rate=0.1)),
+    "lookahead": ("lookahead Adam", dict(learning_rate=0.1, sync_period=2)),
+    "moving_average": ("moving_average SGD", dict(learning_rate=0.1, average_decay=0.5)),
+    "swa": ("swa Adam", dict(learning_rate=0.1, average_period=2)),
+    "cautious": ("cautious AdamW", dict(learning_rate=0.1, weight_decay=0.5)),
+    "centralize": ("centralize_gradient SGD", dict(learning_rate=0.1, momentum=0.9)),
+    "noise": ("noisy_gradient SGD", dict(learning_rate=0.1)),
+    "accumulated lookahead": (
+        "lookahead SGD",
+        dict(learning_rate=0.1, sync_period=2, gradient_accumulation_steps=2),
+    ),
+    "average of weights": ("ScheduleFreeSGD", dict(learning_rate=0.1)),
+    "multiplier": ("Adam", dict(learning_rate=0.1)),
+    "group decay": ("AdamW", dict(learning_rate=0.1, weight_decay=0.5)),
+    "group rule": ("Nadam", dict(learning_rate=0.1, weight_decay=0.5)),
+    "group transform": ("Nadam", dict(learning_rate=0.1)),
 }
+
+#: Cases whose second variable has a group: (its rule or None, what the group sets).
+GROUPS = {
+    "multiplier": (None, dict(learning_rate_multiplier=0.5)),
+    "group decay": (None, dict(weight_decay=0.1, beta_1=0.5)),
+    "group rule": ("DAdaptAdam", dict(learning_rate=0.5)),
+    "group transform": ("lookahead Nadam", dict(learning_rate=0.2, sync_period=2)),
+}
+
+#: What to evaluate with, from a variable's last value and its slots.
+EVALUATED = {
+    "moving_average": lambda value, slots: slots["running_mean"],
+    "swa": lambda value, slots: slots["snapshot_mean"],
+    "average of weights": lambda value, slots: (value - 0.1 * slots["base"]) / 0.9,
+}
+
+
+def rule_of(names):
+    """The rule of "Adam", or of "lookahead Adam" with its transforms, the outermost first."""
+    from compat_opt import rules, transforms
+
+    words = names.split()
+    rule = getattr(rules, words.pop())
+    while words:
+        rule = getattr(transforms, words.pop())(rule)
+    return rule
+
+
+def made(on, case):
+    """An optimizer of the case."""
+    import compat_opt as co
+
+    name, hypers = CASES[case]
+    if case in GROUPS:
+        rule, own = GROUPS[case]
+        hypers = dict(hypers, groups=[co.Group("^v1", rule=rule and rule_of(rule), **own)])
+    return on.optimizer(rule_of(name), **hypers)
+
+
+def alone(case):
+    """NumPy runs on the sums of the gradients: [(positions of variables, `Trajectory`)], one per group."""
+    import compat_opt as co
+
+    name, hypers = CASES[case]
+    runs = [([0, 1], name, hypers)]
+    if case in GROUPS:
+        rule, own = GROUPS[case]
+        own = dict(own) if rule else dict(hypers, **own)
+        own["learning_rate"] *= own.pop("learning_rate_multiplier", 1.0)
+        runs = [([0], name, hypers), ([1], rule or name, own)]
+    return [
+        (places, co.run_reference(rule_of(rule), [FIRST[p] for p in places], [[row[p] for p in places] for row in GLOBAL], **given))
+        for places, rule, given in runs
+    ]
 
 
 def two_devices():
@@ -40,7 +109,8 @@ def two_devices():
 
 
 def copies(strategy, variable):
-    return [v.numpy() for v in strategy.experimental_local_results(variable)]
+    held = variable if callable(variable.value) else variable.value  # Keras 3 holds a variable of TensorFlow
+    return [v.numpy() for v in strategy.experimental_local_results(held)]
 
 
 def assert_both(strategy, variables, expected, tolerance=1e-4):
@@ -58,16 +128,13 @@ def custom_loop(strategy, on, case, sparse=False, moves=False):
     With `moves`, the second half of the steps is made by another optimizer, which gets the state of the
     first outside of the strategy's scope.
     """
-    import compat_opt as co
-    from compat_opt import rules, state
+    from compat_opt import state
 
-    name, hypers = CASES[case]
-    rule = getattr(rules, name)
-    expected = co.run_reference(rule, FIRST, GLOBAL, **hypers)
+    runs = alone(case)
     run = getattr(strategy, "run", None) or strategy.experimental_run_v2
     with strategy.scope():
         variables = [tf.Variable(value.astype("float32"), name="v%d" % i) for i, value in enumerate(FIRST)]
-        optimizer, other = on.optimizer(rule, **hypers), on.optimizer(rule, **hypers)
+        optimizer, other = made(on, case), made(on, case)
         optimizer.build(variables)
     vectors = tf.constant(np.stack([row[0] for row in GLOBAL]), tf.float32)
     tables = tf.constant(np.stack([row[1] for row in GLOBAL]), tf.float32)
@@ -90,9 +157,22 @@ def custom_loop(strategy, on, case, sparse=False, moves=False):
             state.write(other, state.read(optimizer), variables)
             optimizer, step = other, tf.function(lambda number: one_step(number, other))
         step(tf.constant(number))
+    for places, expected in runs:
+        assert_both(strategy, [variables[p] for p in places], expected[-1])
+        for place, slots in zip(places, expected.slots):
+            kept = [optimizer.get_slot(variables[place], name) for name in slots]
+            assert_both(strategy, kept, slots.values())
+        count = int(on.value(optimizer.iterations))
+        assert count == expected.iterations, "iterations: %d, expected %d" % (count, expected.iterations)
+    if case in EVALUATED:
+        assert_evaluated(strategy, optimizer, variables, runs[0][1], EVALUATED[case])
+
+
+def assert_evaluated(strategy, optimizer, variables, expected, evaluated):
+    """Both copies have the weights for evaluation in the block, and the trained ones after it."""
+    with strategy.scope(), optimizer.evaluation_weights():
+        assert_both(strategy, variables, [evaluated(*pair) for pair in zip(expected[-1], expected.slots)])
     assert_both(strategy, variables, expected[-1])
-    count = int(on.value(optimizer.iterations))
-    assert count == expected.iterations, "iterations: %d, expected %d" % (count, expected.iterations)
 
 
 class Skipped(Exception):
@@ -151,6 +231,29 @@ def fit_embedding(strategy, on):
     assert_weights(model, now, 2e-4)
 
 
+def fit_group(strategy, on):
+    """A group chosen by the variable itself, with a transform: the mirrored variable is found in each replica."""
+    import compat_opt as co
+    from on_target import assert_weights, mse_gradients, regression
+
+    require_scaled_loss(on)
+    hypers, name = dict(learning_rate=0.1, sync_period=2, weight_decay=0.5), "lookahead AdamW"
+    x, y = regression(rows=8)
+    with strategy.scope():
+        model = on.linear()
+        bias = model.trainable_variables[1]
+        groups = [co.Group([bias], name="bias", learning_rate_multiplier=0.5, weight_decay=0.0)]
+        on.compile(model, on.optimizer(rule_of(name), groups=groups, **hypers))
+    first = [np.asarray(w, "float64") for w in model.get_weights()]
+    on.fit(model, x, y, epochs=4)
+    own, gradients, now = [hypers, dict(hypers, learning_rate=0.05, weight_decay=0.0)], [], first
+    for _ in range(4):
+        gradients.append(mse_gradients(now, x, y))
+        rows = [[[row[i]] for row in gradients] for i in (0, 1)]
+        now = [co.run_reference(rule_of(name), [first[i]], rows[i], **own[i])[-1][0] for i in (0, 1)]
+    assert_weights(model, now, 1e-4)
+
+
 def scenarios():
     """{name: function(strategy, on)}."""
     found = {}
@@ -158,11 +261,14 @@ def scenarios():
         found["loop " + case] = lambda s, on, case=case: custom_loop(s, on, case)
     for case in ("momentum", "clipnorm", "ema_overwrite", "accumulation"):
         found["sparse loop " + case] = lambda s, on, case=case: custom_loop(s, on, case, sparse=True)
+    for case in ("lookahead", "group rule"):
+        found["sparse loop " + case] = lambda s, on, case=case: custom_loop(s, on, case, sparse=True)
     for case in ("shared", "ema_overwrite"):
         found["moved loop " + case] = lambda s, on, case=case: custom_loop(s, on, case, moves=True)
     for case in ("clipnorm", "weight_decay", "ema_overwrite", "accumulation"):
         found["fit " + case] = lambda s, on, case=case: fit(s, on, case)
     found["fit embedding"] = fit_embedding
+    found["fit group"] = fit_group
     return found
 
 

@@ -7,11 +7,16 @@ import sys
 
 import pytest
 
+#: As in replicas.py, which this process can't import: it imports TensorFlow.
 NAMES = (
     ["loop " + case for case in "momentum clipnorm global_clipnorm weight_decay ema_overwrite accumulation shared".split()]
-    + ["sparse loop " + case for case in "momentum clipnorm ema_overwrite accumulation".split()]
+    + ["loop " + case for case in "lookahead moving_average swa cautious centralize noise".split()]
+    + ["loop accumulated lookahead", "loop average of weights"]
+    + ["loop multiplier", "loop group decay", "loop group rule", "loop group transform"]
+    + ["sparse loop " + case for case in "momentum clipnorm ema_overwrite accumulation lookahead".split()]
+    + ["sparse loop group rule"]
     + ["moved loop " + case for case in "shared ema_overwrite".split()]
-    + ["fit " + case for case in "clipnorm weight_decay ema_overwrite accumulation embedding".split()]
+    + ["fit " + case for case in "clipnorm weight_decay ema_overwrite accumulation embedding group".split()]
 )
 
 _RESULTS = {}

@@ -1,6 +1,9 @@
 """Reports on gradient clipping and on weight decay."""
 
+import pytest
+
 import compat_opt as co
+from compat_opt.errors import ArgumentError
 from compat_opt.rules import SGD, Adam, AdamW
 from on_target import assert_weights, mse_gradients, regression
 
@@ -68,6 +71,14 @@ def test_variables_are_excluded_from_weight_decay_by_name(on):
     on.step(optimizer, ([0.0], kernel), ([0.0], bias))
     on.assert_value(kernel, [0.95])
     on.assert_value(bias, [1.0])
+
+
+@pytest.mark.parametrize("names, words", [("bias", "a list of patterns"), (3, "a list of patterns"), (["("], "no regular")])
+def test_a_wrong_exclusion_is_refused(on, names, words):
+    """A string would be a list of letters, which are in nearly every name."""
+    optimizer = on.optimizer(AdamW, 0.1)
+    with pytest.raises(ArgumentError, match=words):
+        optimizer.exclude_from_weight_decay(var_names=names)
 
 
 def test_variables_are_excluded_from_weight_decay_by_identity(on):

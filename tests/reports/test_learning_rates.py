@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
+from compat_opt import schedules
+from compat_opt.errors import HyperError
 from compat_opt.rules import SGD
 from on_target import assert_weights, reference_fit, regression
 
@@ -101,3 +103,16 @@ def test_reduce_lr_on_plateau_works_with_a_schedule(on):
     rates = [0.1, 0.05, 0.0125, 0.00625]
     assert_weights(model, reference_fit(SGD, first, [(x, y)] * 4, learning_rate=lambda step: rates[step]))
     on.assert_value(np.asarray(float(on.value(model.optimizer.learning_rate))), 0.003125)
+
+
+def test_an_array_or_a_class_is_no_learning_rate(on):
+    """An array of one number per element of the variable would be taken, and broadcast."""
+    for value in (np.ones(1), on.gradient([0.1, 0.2])):
+        with pytest.raises(HyperError, match=r"SGD.learning_rate is one number. Expected: a scalar"):
+            on.optimizer(SGD, value)
+    with pytest.raises(HyperError, match="learning_rate is a class. Expected: an instance"):
+        on.optimizer(SGD, schedules.Cosine)
+    optimizer = on.optimizer(SGD, 0.1)
+    with pytest.raises(HyperError, match="is one number"):
+        optimizer.learning_rate = np.ones(3)
+    assert on.optimizer(SGD, np.float32(0.5)).get_config()["learning_rate"] == 0.5
