@@ -120,3 +120,9 @@ def test_an_unnamed_class_is_asked_for():
     with pytest.raises(StateError, match="of which class.*RMSprop.*Adam.*Lamb"):
         names.class_name("keras3", "mine/words_momentum", written, files.Hints())
     assert names.class_name("keras3", "mine/words_momentum", written, files.Hints(class_name="Lamb")) == "Lamb"
+
+
+@pytest.mark.parametrize("hint", [{"config": [1]}, {"variables": ["dense/kernel"]}, {"variables": [("dense/kernel", "4x3")]}])
+def test_a_hint_of_another_kind_is_refused(hint):
+    with pytest.raises(StateError, match="%s (is|are)" % next(iter(hint))):
+        read_file(cases()[0].path, **hint)
