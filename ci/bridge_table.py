@@ -266,12 +266,13 @@ def show(arguments):
     import numpy as np
 
     homes = [json.load(open(path)) for path in arguments.home]
-    rows, known = {}, {name_of(row) for row in classes()}
+    rows, at_home = {}, {name_of(row): row["home"] for row in classes()}
     for path in arguments.results:
         found = json.load(open(path))
-        for name in known & set(found["classes"]):
+        for name in set(at_home) & set(found["classes"]):
             result = found["classes"][name]
-            home = [h for h in homes if name in h["classes"] and h["classes"][name]["trajectory"]]
+            there = [h for h in homes if h["tensorflow"].rpartition(".")[0] == at_home[name]]
+            home = [h for h in there if name in h["classes"] and h["classes"][name]["trajectory"]]
             equal = compared(result, home[-1]["classes"][name], np) if home else "no reference"
             alone = home[-1]["tensorflow"] if home else "-"
             hooks = "yes" if result["hooks"] else "none"
