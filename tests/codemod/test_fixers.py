@@ -112,3 +112,31 @@ def test_several_in_one_call():
 
 def test_every_fixer_is_tested_both_ways():
     assert set(fixers()) == set(UNTOUCHED) == set(CHANGED)
+
+
+DECAY = "optimizer = tf.keras.optimizers.SGD(0.1, decay=1e-4)\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "optimizer.lr = 0.01",
+        "model.optimizer.learning_rate *= 0.5",
+        "K.set_value(optimizer.lr, 0.01)",
+        "callbacks = [tf.keras.callbacks.ReduceLROnPlateau()]",
+    ],
+)
+def test_a_rate_that_is_set_beside_decay_is_said(line):
+    said = "the learning rate is a schedule now"
+    text, done = fix(HEAD + DECAY + line + "\n")
+    assert "InverseTimeDecay(0.1, decay_steps=1, decay_rate=1e-4)" in text
+    assert [d.line for d in done if not d.changed and said in d.text] == [4]
+    assert not [d for d in fix(HEAD + DECAY.replace("1e-4", "0") + line + "\n")[1] if said in d.text]
+    assert not [d for d in fix(HEAD + DECAY + "args.lr = 0.01\n")[1] if said in d.text]
+
+
+def test_positions_in_the_weights_are_said():
+    text, done = fix(HEAD + "state = optimizer.get_weights()[1:]\nother = model.get_weights()[get_weights()[0]]\n")
+    assert "state = [variable.numpy() for variable in optimizer.variables][1:]" in text
+    assert [(d.line, d.changed) for d in done] == [(3, False), (3, True)]
+    assert "order" in done[0].text

@@ -10,6 +10,8 @@ import ast
 from compat_opt.codemod.fixers import Message
 from compat_opt.codemod.syntax import NotLiteral, dotted, literal
 
+_CALLBACKS = ("LearningRateScheduler", "ReduceLROnPlateau")
+
 
 def visit(node, context):
     """Edits of ``Adam(learning_rate=x, decay=d)``."""
@@ -36,3 +38,22 @@ def visit(node, context):
     decay = source.string(found[0] + 2, found[1])
     yield source.replace(first, end, "%s(%s, decay_steps=1, decay_rate=%s)" % (schedules, source.string(first, end), decay))
     yield source.without_argument(node, "decay")
+    for setting in _rate_settings(context):
+        yield Message(setting.lineno, "the learning rate is a schedule now, and Keras refuses to set it: change the schedule, or leave it out")
+
+
+def _rate_settings(context):
+    """Nodes that set an optimizer's learning rate, or name a callback that does."""
+    for node in ast.walk(context.module.tree):
+        if isinstance(node, (ast.Assign, ast.AugAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        elif isinstance(node, ast.Call) and (dotted(node.func) or "").rpartition(".")[2] == "set_value":
+            targets = node.args[:1]
+        elif isinstance(node, ast.Call) and (dotted(node.func) or "").rpartition(".")[2] in _CALLBACKS:
+            yield node
+            continue
+        else:
+            continue
+        for target in targets:
+            if isinstance(target, ast.Attribute) and target.attr in ("lr", "learning_rate") and context.is_optimizer(target.value):
+                yield node

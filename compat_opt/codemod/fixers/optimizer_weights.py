@@ -7,10 +7,15 @@ Keras 2.11 and later have no ``get_weights`` on optimizers. The order of the var
 import ast
 
 from compat_opt.codemod.fixers import Message
+from compat_opt.codemod.syntax import dotted
 
 
 def visit(node, context):
-    """Edits of ``optimizer.get_weights()``; a message for ``set_weights``."""
+    """Edits of ``optimizer.get_weights()``; messages for ``set_weights``, and where positions count."""
+    if isinstance(node, ast.Subscript) and (dotted(getattr(node.value, "func", None)) or "").endswith(".get_weights"):
+        if context.is_optimizer(node.value.func.value):
+            yield Message(node.lineno, "get_weights()[...]: the order of the variables is another, and so are positions in it")
+        return
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
         return
     if not context.is_optimizer(node.func.value) or node.keywords:
