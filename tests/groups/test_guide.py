@@ -19,6 +19,7 @@ def snippet(title):
 
 def model_of(on):
     """Token ids to one number, by layers named as in the guide."""
+    on.keras.backend.clear_session()  # TensorFlow 2.0 numbers the names of a second model's variables
     layers = on.keras.layers
     given = on.keras.Input((3,), dtype="int32")
     hidden = layers.Dense(4, name="hidden")(layers.Flatten()(layers.Embedding(7, 2, name="embedding")(given)))

@@ -68,7 +68,7 @@ def fix(text, skipped_classes=()):
                 else:
                     edits.append(found)
                     done.append(Fix(name, node.lineno, module.__doc__.split("\n")[0].rstrip("."), True))
-    return edited(context.source, edits), sorted(set(done), key=lambda f: (f.line, f.fixer))
+    return edited(context.source, edits), sorted(set(done), key=lambda f: (f.line, f.fixer, f.changed))
 
 
 def _in_f_string(module, node, context):
