@@ -128,13 +128,12 @@ class OneCycle(Schedule):
     nested = ()
 
     def __init__(self, peak, steps, start=None, end=None, rise=0.3):
-        super().__init__(peak=peak, steps=steps, start=peak if start is None else start, end=0 if end is None else end, rise=rise)
+        given = {name: value for name, value in (("start", start), ("end", end)) if value is not None}
+        super().__init__(peak=peak, steps=steps, rise=rise, **given)
         if not 0 <= rise <= 1:
             raise HyperError("The peak lies in the cycle.", "0 <= rise <= 1", "rise=%r" % (rise,))
-        if start is None:
-            self.parameters["start"] = peak / 25.0
-        if end is None:
-            self.parameters["end"] = self.start / 1e4
+        self.parameters.setdefault("start", peak / 25.0)
+        self.parameters.setdefault("end", self.start / 1e4)
 
     def value(self, step, ops):
         top = self.rise * self.steps
